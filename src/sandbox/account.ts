@@ -1,6 +1,5 @@
 import type { WireWithdrawalMethod } from '../gateway/operations/get-withdrawal-methods.ts';
-import type { Listed } from './instruments.ts';
-import { CALC_FOREX } from './kind-styles.ts';
+import { CALC_FOREX, type Listed } from './instruments.ts';
 import type { Quotes } from './market.ts';
 import { cents } from './money.ts';
 import type { SandboxUser } from './users.ts';

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
 import type { Clock } from '../lib/clock.ts';
-import { generateListings } from './generated-listings.ts';
 import { findGroup, withTermsOf } from './groups.ts';
 import { type Listed, toListed } from './instruments.ts';
+import { generateListings } from './listings.ts';
 
 /** A group's catalog as bytes, which are made once after each change. */
 interface CatalogEdition {

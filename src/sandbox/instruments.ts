@@ -1,10 +1,16 @@
 import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
-import { generateListings } from './generated-listings.ts';
 import { type Kind, PRO, STANDARD } from './groups.ts';
-import { STYLES } from './kind-styles.ts';
-import { BASE_LISTINGS, type Listing, PRO_LISTINGS } from './listings.ts';
+import {
+  BASE_LISTINGS,
+  CURRENCIES,
+  generateListings,
+  isTestSymbol,
+  KINDS,
+  type Listing,
+  PRO_LISTINGS,
+  TEST_LISTINGS,
+} from './listings.ts';
 import { hash } from './random.ts';
-import { isTestSymbol, TEST_LISTINGS } from './test-instruments.ts';
 
 /** An instrument and its price before the first tick. */
 export interface Listed {
@@ -18,6 +24,8 @@ export interface Listed {
 /** Trading modes, in the numbering of trading platforms. */
 const MODE_CLOSED = 0;
 export const MODE_FULL = 4;
+/** The gateway's code for a margin that is calculated from the base currency alone, without the price. */
+export const CALC_FOREX = 0;
 
 /**
  * Creates all instruments of the sandbox. The standard group's catalog has the first `count` of them, and at least the test
@@ -37,12 +45,10 @@ export function createInstruments(seed: string, count: number): Listed[] {
 
 /** Makes an instrument from a listing. By a hash of the symbol, some instruments differ from the others of their kind. */
 export function toListed(listing: Listing, index: number, access: string[]): Listed {
-  const { kind, symbol, price } = listing;
-  const style = STYLES[kind];
+  const { kind, symbol, price, industry = 0 } = listing;
+  const terms = KINDS[kind];
   const hashed = hash(symbol);
-  // A pair with a high price, such as one with the yen, has fewer decimals than other pairs.
-  const isHighPair = kind === 'forex' && price > 20;
-  const digits = isHighPair ? 3 : style.digits(price);
+  const digits = price < terms.digits.below ? terms.digits.low : terms.digits.high;
   const [mCurrency, pCurrency] = currencies(listing);
   const mFx = conversionPair(mCurrency);
   const pFx = conversionPair(pCurrency);
@@ -55,26 +61,26 @@ export function toListed(listing: Listing, index: number, access: string[]): Lis
     desc: describe(listing),
     sharia: listing.sharia === 'COMPLIANT',
     shariaStatus: listing.sharia,
-    leverage: style.leverage,
+    leverage: terms.leverage,
     pdt: kind === 'equity',
     digits,
-    session: style.hours,
-    quotes: style.hours,
-    sector: listing.sector,
-    industry: listing.industry,
+    session: terms.hours,
+    quotes: terms.hours,
+    sector: Math.floor(industry / 10_000),
+    industry,
     mode: symbol === 'USDTRY' ? MODE_CLOSED : MODE_FULL,
-    calc: style.calc,
-    min: style.min,
-    max: style.max,
-    step: style.min,
+    calc: terms.calc,
+    min: terms.min,
+    max: terms.max,
+    step: terms.min,
     limit: 0,
     mCurrency,
     pCurrency,
     access,
   };
   // The next four fields are optional in the gateway's interface, so some rows omit them.
-  if (hashed % 9 !== 3) wire.tradingHours = style.tradingHours;
-  if (hashed % 7 !== 5) wire.swap = { long: -style.swap, short: -style.swap / 2, mode: 5, tick: 3 };
+  if (hashed % 9 !== 3) wire.tradingHours = terms.tradingHours;
+  if (hashed % 7 !== 5) wire.swap = { long: -terms.swap, short: -terms.swap / 2, mode: 5, tick: 3 };
   if (mFx !== undefined) wire.mFx = mFx;
   if (pFx !== undefined) wire.pFx = pFx;
   return { index, kind, firstPrice: price, wire };
@@ -89,25 +95,11 @@ function groupsOf(index: number): string[] {
   return index % 10 === 9 && index > 9 ? STANDARD_ONLY : BOTH;
 }
 
-const SUFFIX_CURRENCY: Readonly<Record<string, string>> = {
-  L: 'GBP',
-  DE: 'EUR',
-  PA: 'EUR',
-  SW: 'CHF',
-};
-const INDEX_CURRENCY: Readonly<Record<string, string>> = {
-  DE40: 'EUR',
-  FR40: 'EUR',
-  UK100: 'GBP',
-  JP225: 'JPY',
-  AUS200: 'AUD',
-};
-
 /** Returns the margin currency and the profit currency. */
 function currencies({ kind, symbol }: Listing): [string, string] {
   if (kind === 'forex') return [symbol.slice(0, 3), symbol.slice(3)];
   const suffix = symbol.split('.')[1] ?? '';
-  const currency = INDEX_CURRENCY[symbol] ?? SUFFIX_CURRENCY[suffix] ?? 'USD';
+  const currency = CURRENCIES[symbol] ?? CURRENCIES[suffix] ?? 'USD';
   return [currency, currency];
 }
 
@@ -120,5 +112,5 @@ function conversionPair(currency: string): string | undefined {
 
 function describe({ kind, name, symbol }: Listing): string {
   if (isTestSymbol(symbol)) return `${name}. For trying out a client.`;
-  return `${name}. ${STYLES[kind].text}`;
+  return `${name}. ${KINDS[kind].text}`;
 }

@@ -1,8 +1,7 @@
 import type { Listed } from './instruments.ts';
-import { VOLATILITY } from './kind-styles.ts';
+import { KINDS, TEST_LISTINGS } from './listings.ts';
 import { round } from './money.ts';
 import { hash, noise } from './random.ts';
-import { TEST_LISTINGS } from './test-instruments.ts';
 
 // A tick must cost the same with a hundred thousand instruments as with five hundred. So each tick moves the prices of the
 // first instruments, and of the next few of all others in turn.
@@ -87,7 +86,7 @@ export class Market extends Quotes {
     // A pull towards the first price keeps the prices plausible in a sandbox that runs for weeks. There is no pull if the
     // logarithm is NaN: a test can set a price below 0.
     const pull = (Math.log(firstPrice / price) || 0) * 1e-3;
-    const move = VOLATILITY[kind] * noise(this.#seedBits, index, this.#ticks);
+    const move = KINDS[kind].volatility * noise(this.#seedBits, index, this.#ticks);
     const lowestPrice = 10 ** -wire.digits;
     return Math.max(round(price * (1 + pull + move), wire.digits), lowestPrice);
   }

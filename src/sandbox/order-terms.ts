@@ -1,11 +1,10 @@
 import { type Account, figuresOf, investedIn, type PendingOrder } from './account.ts';
 import { findGroup } from './groups.ts';
-import { type Listed, MODE_FULL } from './instruments.ts';
-import { CALC_FOREX } from './kind-styles.ts';
+import { CALC_FOREX, type Listed, MODE_FULL } from './instruments.ts';
+import { TEST_REJECT } from './listings.ts';
 import type { Market } from './market.ts';
 import { round } from './money.ts';
 import type { OrderRequest } from './order-request.ts';
-import { TEST_REJECT } from './test-instruments.ts';
 
 export interface OrderRefusal {
   readonly err: string;

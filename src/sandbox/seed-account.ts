@@ -7,7 +7,7 @@ import {
 } from './account.ts';
 import { findGroup } from './groups.ts';
 import type { Listed } from './instruments.ts';
-import { VOLATILITY } from './kind-styles.ts';
+import { KINDS } from './listings.ts';
 import type { Quotes } from './market.ts';
 import { round } from './money.ts';
 import { createRandom, type Random } from './random.ts';
@@ -119,7 +119,7 @@ function termsOf(
 function opened(terms: Terms, i: number, random: Random): OpenPosition {
   const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
   const { digits } = listed.wire;
-  const tickMove = VOLATILITY[listed.kind];
+  const tickMove = KINDS[listed.kind].volatility;
   const priceOpen = round(market * (1 + (random() - 0.5) * 50 * tickMove), digits);
   const direction = isBuy ? 1 : -1;
   const isProtected = i % 2 === 0;
@@ -136,7 +136,7 @@ function opened(terms: Terms, i: number, random: Random): OpenPosition {
 function pending(terms: Terms, random: Random): PendingOrder {
   const { listed, isBuy, units, leverage, rateMargin } = terms;
   const isLimit = random() < 0.6;
-  const distance = (12 + random() * 24) * VOLATILITY[listed.kind];
+  const distance = (12 + random() * 24) * KINDS[listed.kind].volatility;
   // A buy limit and a sell stop wait below the market's price, the other two above.
   const direction = isBuy === isLimit ? -1 : 1;
   const priceOpen = round(terms.priceOpen * (1 + direction * distance), listed.wire.digits);

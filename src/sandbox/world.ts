@@ -4,9 +4,9 @@ import { Catalogs } from './catalog.ts';
 import { Desk } from './desk.ts';
 import { createInstruments, type Listed, MODE_FULL } from './instruments.ts';
 import { Ledger } from './ledger.ts';
+import { isTestSymbol } from './listings.ts';
 import { Market } from './market.ts';
 import { seedAccount } from './seed-account.ts';
-import { isTestSymbol } from './test-instruments.ts';
 import type { SandboxUser } from './users.ts';
 
 export interface WorldOptions {

@@ -1,9 +1,9 @@
 import type { Context, UserCall } from '../call.ts';
 import type { DeskAnswer, OrderOperation } from '../desk.ts';
 import { json, type Reply } from '../http.ts';
+import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../listings.ts';
 import { type OrderRequest, type Read, readLimitOrder, readMarketOrder } from '../order-request.ts';
 import { authenticated, bodyRow, malformed } from '../refusals.ts';
-import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../test-instruments.ts';
 
 /** Operation 4. */
 export const openPosition = authenticated((call, context) => {
