@@ -115,7 +115,8 @@ export async function startApp(config: Config, given: AppOptions) {
 
   const readiness = new Readiness({
     gateway: () => gateway.degradedReason(),
-    'order-store': () => records.status.degradedReason ?? records.status.holdReason,
+    'order-store': () => records.status.degradedReason,
+    'orders-held': () => records.status.holdReason,
     'order-gap': () => records.status.gapReason,
     clock: () => clockSkew.degradedReason(),
     redis: () => stores.replicas?.degradedReason() ?? null,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { withoutPassword } from '../config/shown.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
@@ -39,6 +40,7 @@ export const ordersCommand: Command = {
       terminal.err(IN_MEMORY);
       return EXIT_FAILED;
     }
+    let isOpen = false;
     try {
       using opened = new DisposableStack();
       const records = await openOperatorRecords({
@@ -51,13 +53,15 @@ export const ordersCommand: Command = {
         onWarn: terminal.err,
       });
       opened.defer(() => records.close());
+      isOpen = true;
       return await act(records);
     } catch (problem) {
       if (problem instanceof StoreError) {
         const place = redisUrl === null ? `The file ${orderStore}` : 'REDIS_URL:';
         terminal.err(`${place} ${problem.message}.`);
       } else if (problem instanceof RecordsUnavailableError) {
-        terminal.err(`${problem.message}: it is unknown whether this was done. Repeat it.`);
+        const done = isOpen ? 'it is unknown whether this was done' : 'nothing was done';
+        terminal.err(`${problem.message}: ${done}. Repeat it.`);
       } else throw problem;
       return EXIT_FAILED;
     }
@@ -122,7 +126,7 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
     case 'hold':
     case 'release':
       return async (records) => {
-        await records.hold(action === 'hold');
+        await confirmed(() => records.hold(action === 'hold'));
         terminal.out(action === 'hold' ? HELD_SOON : 'orders are sent again');
         return EXIT_OK;
       };
@@ -134,6 +138,20 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
         terminal.out(`${place}: ${statusText(await records.status())}`);
         return EXIT_OK;
       };
+  }
+}
+
+/** Repeats a change that may be made twice, until the store confirms it: a slow Redis may have made it without answering. */
+async function confirmed(change: () => Promise<void>): Promise<void> {
+  const giveUpAtMs = performance.now() + CONFIRM_MS;
+  for (;;) {
+    try {
+      return await change();
+    } catch (problem) {
+      const isUnanswered = problem instanceof RecordsUnavailableError;
+      if (!isUnanswered || performance.now() >= giveUpAtMs) throw problem;
+    }
+    await delay(CONFIRM_PAUSE_MS);
   }
 }
 
@@ -156,6 +174,8 @@ function statusText({ count, degradedReason, holdReason, gapReason }: RecordsSta
   return `${count} order records; ${gapReason ?? 'orders are taken'}`;
 }
 
+const CONFIRM_MS = 10_000;
+const CONFIRM_PAUSE_MS = 200;
 const HELD_SOON = 'within two seconds no order is sent, until release';
 const IN_MEMORY =
   'The order records are in the memory of the service, where no command reaches them. Set ORDER_STORE to a file.';

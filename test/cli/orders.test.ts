@@ -18,6 +18,7 @@ import { LONG_OVER_MS } from '../store/settlement-contract.ts';
 import { accountNamed, loginNamed } from '../support/accounts.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { REDIS_PASSWORD, startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startSpoilingRedis } from '../support/spoiling-redis.ts';
 
 /** Sets up the command `orders` for a new file with one order record. */
 async function openCli(given: Environment = {}) {
@@ -211,6 +212,25 @@ describeWithRedis('with Redis', (serverPath) => {
       code: 1,
       text: expect.stringMatching(/Redis cannot be reached/),
     });
+  });
+
+  test('a change whose answer is lost is repeated until it is confirmed; without a connection nothing is done', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using proxy = await startSpoilingRedis(redis.url);
+    const records = await openRecords(redis);
+    using cli = await openCli({ REDIS_URL: proxy.url });
+    const isChange = (_: string, script: string) => script.includes('given.isHeld');
+    for (const command of ['hold', 'release']) {
+      proxy.spoil((reply) => (proxy.spoilt === 0 ? Buffer.from('$-1\r\n') : reply), isChange);
+      expect(await cli.run(command)).toBe(0);
+      expect(proxy.spoilt).toBe(1);
+      await records.look();
+      expect(records.status.holdReason === null).toBe(command === 'release');
+    }
+    proxy.spoil(() => null);
+    expect(await cli.run('hold')).toBe(1);
+    expect(cli.err.at(-1)).toMatch(/: nothing was done. Repeat it.$/);
+    await records.close();
   });
 
   test('the program ends after its output', async () => {

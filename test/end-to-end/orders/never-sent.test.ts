@@ -268,7 +268,7 @@ test('while an operator holds orders back, new orders are refused without using 
     });
   }
   expect(await client.place(marketOrder('before'))).toEqual({ ...placed, replayed: true });
-  expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['order-store'] });
+  expect(await readinessOf(facade.adminUrl)).toMatchObject({ reasons: ['orders-held'] });
   expect(sandbox.orders()).toHaveLength(1);
   await operator.hold(false);
   operator.close();
