@@ -12,7 +12,7 @@ const PAGES = globSync(
   { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 const CODE = globSync(
-  '{src,test,bench,scripts,client/{src,test},deploy,examples}/**/*.{ts,js,mjs,swift,kt,yml,yaml,cfg}',
+  '{src,test,bench,scripts,client/{src,test},deploy,examples}/**/*.{ts,js,mjs,yml,yaml,cfg}',
   // Excludes the packages of `npm run bench -- peers`.
   { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { buildSchema, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { type Case, CaseRun } from './case-run.ts';
 
@@ -33,4 +34,16 @@ test('each rule of the page has cases, and each case a rule', () => {
   );
   const tested = families.flatMap(({ cases }) => cases.map(({ rule }) => rule));
   expect(rules.toSorted()).toEqual([...new Set(tested)].toSorted());
+});
+
+test('the operations of the page are valid', () => {
+  const schema = buildSchema(readFileSync(join(folder, '../../schema.graphql'), 'utf8'));
+  const page = readFileSync(PAGE, 'utf8').replaceAll('\n  ', ' ');
+  const documented = [...page.matchAll(/`((?:mutation|subscription) \(.*?\})`/g)].map(
+    ([, one = '']) => one,
+  );
+  const [, outcome = ''] = /`(\{ __typename \.\.\. on OrderOutcome .*?)`/.exec(page) ?? [];
+  const query = `{ placedOrder(idempotencyKey: "1") ${outcome} }`;
+  expect(documented).toHaveLength(2);
+  for (const one of [...documented, query]) expect(validate(schema, parse(one))).toEqual([]);
 });
