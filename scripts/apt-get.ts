@@ -7,9 +7,9 @@ import { locate } from '../test/support/machine.ts';
  */
 export function installPackage(name: string, note: string, deadlineMs: number): string | null {
   if (process.platform !== 'linux' || locate('', ['apt-get']) === null) {
-    return 'it can be installed on its own only on Debian and Ubuntu';
+    return 'install it by your package manager';
   }
-  if (process.getuid?.() !== 0) return `"sudo apt-get install ${name}" installs it`;
+  if (process.getuid?.() !== 0) return `"apt-get install ${name}" as root installs it`;
   process.stderr.write(`Installing ${name} (${note}; once, up to a few minutes) …\n`);
   const install = () => aptGet(deadlineMs, 'install', '--no-install-recommends', name);
   if (install() === null) return null;

@@ -10,9 +10,9 @@ type Subcommands = Readonly<Record<string, readonly Program[]>>;
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommands>> = {
   test: {
-    suites: [['scripts/test-tools.ts'], VITEST],
-    '--long': [['scripts/test-tools.ts'], VITEST],
-    '--all': [['scripts/test-tools.ts'], VITEST],
+    suites: [VITEST],
+    '--long': [VITEST],
+    '--all': [VITEST],
     '--changed': [['node_modules/typescript/bin/tsc'], [...VITEST, '--changed', '--bail=1']],
   },
   docs: {

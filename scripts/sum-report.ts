@@ -28,7 +28,9 @@ if (import.meta.main) {
   const results = testResults.flatMap(({ assertionResults }) => assertionResults);
   const failed = failuresIn(file).length;
   const passed = results.filter(({ status }) => status === 'passed').length;
-  const skipped = results.filter(({ status }) => status !== 'passed' && status !== 'failed').length;
+  const skippedTests = results.filter(({ status }) => status !== 'passed' && status !== 'failed');
+  for (const { fullName } of skippedTests) console.error(`skipped: ${fullName}`);
+  const skipped = skippedTests.length;
   console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
   const isGreen = success && passed > 0 && failed === 0 && skipped === 0;
   process.exitCode = isGreen ? 0 : 1;

@@ -26,7 +26,8 @@ export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 export function locate(variable: string, names: readonly string[]): string | null {
   const given = process.env[variable];
   if (given) return isAbsolute(given) && isExecutable(given) ? given : null;
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/sbin'];
+  // The PATH of a user who is not root lacks this folder on Debian.
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin'];
   for (const name of names) {
     const found = folders.map((folder) => join(folder, name)).find(isExecutable);
     if (found !== undefined) return found;

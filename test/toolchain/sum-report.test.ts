@@ -11,7 +11,7 @@ const folder = ownFolder();
 test.each([
   ['all passed', [['passed', 'passed']], '2 passed, 0 failed\n', 0],
   ['one failed', [['passed', 'failed'], ['passed']], '2 passed, 1 failed\n', 1],
-  // A run with skipped tests does not succeed.
+  // A run with skipped tests does not succeed, and stderr names them.
   ['some skipped', [['passed', 'skipped', 'todo']], '1 passed, 0 failed, 2 skipped\n', 1],
   // A file that cannot be read has no results, and counts as one failed test.
   ['a file that cannot be read', [['passed'], []], '1 passed, 1 failed\n', 1],
@@ -20,11 +20,12 @@ test.each([
   const testResults = files.map((statuses) => ({
     name: 'any.test.ts',
     status: statuses.includes('passed') && !statuses.includes('failed') ? 'passed' : 'failed',
-    assertionResults: statuses.map((status) => ({ status, failureMessages: [] })),
+    assertionResults: statuses.map((status) => ({ status, fullName: status, failureMessages: [] })),
   }));
   const success = testResults.every(({ status }) => status === 'passed');
   const report = join(folder.path, 'report.json');
   writeFileSync(report, JSON.stringify({ success, testResults }));
-  const { stdout, status } = spawnSync(process.execPath, [script, report], { encoding: 'utf8' });
-  expect({ stdout, status }).toEqual({ stdout: line, status: code });
+  const run = spawnSync(process.execPath, [script, report], { encoding: 'utf8' });
+  expect(run).toMatchObject({ stdout: line, status: code });
+  expect(run.stderr.includes('skipped: skipped')).toBe(files.flat().includes('skipped'));
 });
