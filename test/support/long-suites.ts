@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
   'client/test/frameworks/*.test.ts',
-  'client/test/guides/{empty-folder,samples}.test.ts',
+  'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',

@@ -1,5 +1,7 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import {
   buildSchema,
   Kind,
@@ -11,15 +13,20 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { EXAMPLES } from '../../../src/graphiql/page/examples.js';
-import { createSampleProject } from '../support/sample-project.ts';
+import { runTool } from '../support/run-tool.ts';
+import {
+  checkoutFiles,
+  createSampleProject,
+  OF_CHECKOUT,
+  PAGES,
+} from '../support/sample-project.ts';
 import { readPage, type Sample } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const PAGES = globSync(['README.md', 'client/README.md', 'docs/**/*.md'], { cwd: root }).sort();
 const PROGRAMS = new Set(['ts', 'tsx', 'js', 'jsx']);
 const DOCUMENT = /(['`])(\s*(?:\{|(?:query|mutation|subscription|fragment)\b)[^'`]*)\1/g;
 
-const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'));
+const schema = buildSchema(pageText('schema.graphql'));
 // Another sample often uses a fragment, and only Relay's compiler knows its directives.
 const rules = specifiedRules.filter(
   (rule) => rule !== NoUnusedFragmentsRule && rule !== KnownDirectivesRule,
@@ -63,7 +70,7 @@ function problemsOf(documents: readonly SampleDocument[]): readonly string[] {
   });
 }
 
-test.each(PAGES.filter((page) => documentsIn(page).length > 0))(
+test.each(PAGES.filter((page) => !OF_CHECKOUT.has(page) && documentsIn(page).length > 0))(
   'the GraphQL of %s is valid',
   (page) => {
     expect(problemsOf(documentsIn(page))).toEqual([]);
@@ -75,17 +82,28 @@ test('the operations with which GraphiQL opens are valid', () => {
   expect(problems).toEqual([]);
 });
 
-// empty-folder.test.ts and frameworks.test.ts run the frameworks' compilers.
-test.each([
-  ['client/README.md', undefined],
-  ['docs/clients.md', 'React'],
-  ['docs/clients.md', 'Apollo Client'],
-  ['docs/clients.md', 'React Native'],
-] as const)(
-  'the programs of %s (%s) compile strictly as parts of a new app',
-  async (page, section) => {
-    await using project = await createSampleProject(page, section);
-    expect(await project.compile()).toBe('');
-  },
-  300_000,
-);
+test('the TypeScript of all pages compiles strictly, each section as a new app', async () => {
+  await using project = await createSampleProject();
+  const pages = new Set(project.samples.map(({ page }) => page));
+  expect([...pages]).toEqual(expect.arrayContaining(['CONTRIBUTING.md', 'docs/your-own.md']));
+  await project.compile();
+}, 300_000);
+
+test('the test of the first hour passes with its field, as CONTRIBUTING.md prints both', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'first-hour-'));
+  const checkout = folder.path;
+  const isCopied = (path: string) => !/^(?:node_modules|\.git)$/.test(basename(path));
+  cpSync(root, checkout, { recursive: true, filter: isCopied });
+  symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
+  const { samples } = readPage('CONTRIBUTING.md');
+  for (const [file, text] of checkoutFiles(samples.filter(({ language }) => language === 'ts'))) {
+    writeFileSync(join(checkout, file), text);
+  }
+  const [, command = ''] = /`npm test -- (test\/\S+)`/.exec(pageText('CONTRIBUTING.md')) ?? [];
+  const args = ['run', command, '-t', 'cryptocurrency'];
+  expect(await runTool('vitest/vitest.mjs', args, checkout)).toMatch(/Tests .*1 passed/);
+}, 300_000);
+
+function pageText(page: string): string {
+  return readFileSync(join(root, page), 'utf8');
+}

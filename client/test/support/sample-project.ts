@@ -1,49 +1,114 @@
-import { copyFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { packClient } from './packed-client.ts';
 import { STAND_INS } from './react-native-stand-ins.ts';
 import { runTool } from './run-tool.ts';
-import { namedSamples, readPage } from './samples.ts';
+import { readPage, type Sample } from './samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
+/** The project's pages. */
+export const PAGES: readonly string[] = globSync('**/*.md', {
+  cwd: root,
+  exclude: (path) => /(?:^|\/)node_modules$/.test(path),
+}).sort();
+
+/** The pages whose samples change this checkout. Those of all other pages belong to apps. */
+export const OF_CHECKOUT: ReadonlySet<string> = new Set(['CONTRIBUTING.md', 'docs/your-own.md']);
+/** Packages that are not installed here. frameworks.test.ts and empty-folder.test.ts compile with them. */
+const OF_FRAMEWORKS = /from '(?:vue|@angular\/core|next\/[\w-]+)'/;
+
+type Files = Map<string, string>;
+
 /**
- * An app outside the workspace, whose files are the samples of a page or of one section. It uses the project's own
- * packages, and the client as it is published.
+ * A folder outside the workspace with the TypeScript of all pages. It uses the project's own packages, and the client as
+ * it is published.
  */
-export async function createSampleProject(page: string, section?: string) {
+export async function createSampleProject() {
   const packages = readdirSync(join(root, 'node_modules')).filter(
     (name) => !name.startsWith('.') && name !== 'trading-graph-client',
   );
   const { app: folder, write, [Symbol.asyncDispose]: dispose } = await packClient(packages);
-  copyFileSync(join(root, 'schema.graphql'), join(folder, 'schema.graphql'));
-  write('tsconfig.json', JSON.stringify(section === 'React Native' ? BARE : TSCONFIG));
-  if (section === 'React Native') write('stand-ins.d.ts', STAND_INS);
-  // Apollo's section builds on the files of React's.
-  const sections = section === 'Apollo Client' ? ['React', section] : [section];
-  const files = new Map(sections.flatMap((each) => [...namedSamples(page, each)]));
-  for (const [file, { line, text }] of files) write(file, atLine(line, text));
-  const { samples, globals } = readPage(page, section);
-  write('globals.d.ts', globals);
-  for (const { file, language, line, text } of samples) {
-    if (file !== null || !['ts', 'tsx'].includes(language)) continue;
-    write(`line-${line}.${language}`, `${atLine(line, text)}export {};\n`);
+  const pages = PAGES.map((page) => readPage(page));
+  const samples = pages.flatMap((page) => page.samples).filter(isCompiled);
+  const globals = pages.flatMap((page) => page.globals.split('\n'));
+  const isOfCheckout = ({ page }: Sample) => OF_CHECKOUT.has(page);
+  const files = [
+    ['apps/tsconfig.json', JSON.stringify(OPTIONS_OF_APPS)] as const,
+    ['apps/stand-ins.d.ts', STAND_INS] as const,
+    ['apps/globals.d.ts', [...new Set(globals)].join('\n')] as const,
+    ['checkout/tsconfig.json', JSON.stringify(OPTIONS_OF_CHECKOUT)] as const,
+    ...appFiles(samples.filter((sample) => !isOfCheckout(sample))),
+  ];
+  for (const [path, text] of files) write(path, text);
+  for (const [path, text] of checkoutFiles(samples.filter(isOfCheckout))) {
+    write(`checkout/${path}`, text);
   }
+  // The app of a sample has a checkout next to it.
+  symlinkSync(root, join(folder, 'apps', 'trading-graph'));
   return {
-    /** Type-checks everything like an app made by Vite; returns the compiler's output. */
-    compile: () => runTool('typescript/bin/tsc', ['-p', folder]),
+    samples,
+    /** Type-checks everything; throws the compiler's output if it has found something. */
+    compile: () =>
+      Promise.all(
+        ['apps', 'checkout'].map((part) =>
+          runTool('typescript/bin/tsc', ['-p', join(folder, part)], folder),
+        ),
+      ),
     [Symbol.asyncDispose]: dispose,
   };
 }
 
-/** The compiler options that `npm create vite` gives an app in TypeScript, except those of style alone. */
-const TSCONFIG = {
+function isCompiled({ language, text }: Sample): boolean {
+  return /^tsx?$/.test(language) && !OF_FRAMEWORKS.test(text);
+}
+
+/** Each section of a page is an app. A file that it imports and does not show is that of an earlier section. */
+function appFiles(samples: readonly Sample[]): Files {
+  const shown = new Map<string, Sample>();
+  const files: Files = new Map();
+  const add = (app: string, sample: Sample) => {
+    const { file, line, language, text } = sample;
+    const path = file ?? `line-${line}.${language}`;
+    files.set(`${app}/${path}`, atLine(line, `${text}export {};\n`));
+    shown.set(path, sample);
+    for (const [, name = ''] of text.matchAll(/from '(\.{1,2}\/[^']+)'/g)) {
+      const imported = [`${name}.ts`, `${name}.tsx`].map((each) => join(dirname(path), each));
+      const isInApp = imported.some((each) =>
+        samples.some((other) => other.file === each && appOf(other) === app),
+      );
+      const [earlier] = imported.flatMap((each) => shown.get(each) ?? []);
+      if (!isInApp && earlier !== undefined) add(app, earlier);
+    }
+  };
+  for (const sample of samples) add(appOf(sample), sample);
+  return files;
+}
+
+function appOf({ page, section }: Sample): string {
+  return `apps/${`${page} ${section}`.replaceAll(/\W/g, '-')}`;
+}
+
+/** A sample with imports is a new file of the checkout. Any other is added to the file that it names. */
+export function checkoutFiles(samples: readonly Sample[]): Files {
+  return new Map(
+    samples.map(({ page, file, line, text }): [string, string] => {
+      if (file === null) throw new Error(`${page}:${line} names no file`);
+      const isNew = text.startsWith('import ');
+      const added = () => readFileSync(join(root, file), 'utf8') + text;
+      return [file, isNew ? atLine(line, text) : added()];
+    }),
+  );
+}
+
+/** The options of an app by `npm create vite`, and the stricter ones that a team may add. */
+const OPTIONS_OF_APPS = {
   compilerOptions: {
-    target: 'es2023',
-    lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+    target: 'es2024',
+    lib: ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.Iterable'],
     module: 'esnext',
     moduleResolution: 'bundler',
-    types: ['vite/client'],
+    types: ['node', 'vite/client'],
     skipLibCheck: true,
     allowImportingTsExtensions: true,
     verbatimModuleSyntax: true,
@@ -51,16 +116,20 @@ const TSCONFIG = {
     noEmit: true,
     jsx: 'react-jsx',
     strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
     erasableSyntaxOnly: true,
     noFallthroughCasesInSwitch: true,
   },
-  include: ['**/*.ts', '**/*.tsx'],
+  exclude: ['trading-graph'],
 };
 
-/** React Native's options leave out the types of DOM. */
-const BARE = {
-  ...TSCONFIG,
-  compilerOptions: { ...TSCONFIG.compilerOptions, lib: ['ES2022'], types: [] },
+/** The samples of the checkout import its modules as if they stood there. */
+const OPTIONS_OF_CHECKOUT = {
+  extends: join(root, 'tsconfig.json'),
+  compilerOptions: { rootDirs: ['.', root], typeRoots: [join(root, 'node_modules/@types')] },
+  include: ['.'],
+  exclude: [],
 };
 
 /** Makes the compiler's messages name the lines of the page. */

@@ -7,6 +7,8 @@ const root = join(import.meta.dirname, '..', '..', '..');
 export interface Sample {
   /** The path from the root of the project. */
   readonly page: string;
+  /** The heading above it; empty before the first. */
+  readonly section: string;
   /** The line of the page on which the code begins. */
   readonly line: number;
   readonly language: string;
@@ -31,16 +33,23 @@ export function readPage(page: string, section?: string): SamplePage {
   const text = readFileSync(join(root, page), 'utf8');
   const lines = text.split('\n');
   const samples: Sample[] = [];
-  let heading: string | undefined;
+  let heading = '';
   for (let at = 0; at < lines.length; at += 1) {
-    if (lines[at]?.startsWith('## ')) heading = lines[at]?.slice(3);
+    if (lines[at]?.startsWith('## ')) heading = lines[at]?.slice(3) ?? '';
     const [, indent = '', language, file = null] = OPENING.exec(lines[at] ?? '') ?? [];
     if (language === undefined) continue;
     const start = at + 1;
     const end = lines.indexOf(`${indent}\`\`\``, start);
     const code = lines.slice(start, end).map((line) => line.slice(indent.length));
     if (section === undefined || section === heading)
-      samples.push({ page, line: start + 1, language, file, text: `${code.join('\n')}\n` });
+      samples.push({
+        page,
+        section: heading,
+        line: start + 1,
+        language,
+        file,
+        text: `${code.join('\n')}\n`,
+      });
     at = end;
   }
   return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
