@@ -5,8 +5,8 @@ const OrderSize = builder.inputType('OrderSize', {
   description: 'The size of an order: in units of the instrument, or in money.',
   isOneOf: true,
   fields: (t) => ({
-    units: t.float({ description: 'Units of the instrument.' }),
-    amount: t.float({ description: 'Money. The gateway does not document its currency.' }),
+    units: t.float({ description: 'Units of the instrument, above 0.' }),
+    amount: t.float({ description: 'Money, above 0. The gateway does not document its currency.' }),
   }),
 });
 
@@ -86,7 +86,7 @@ export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
   description: 'An order that always waits for its price.',
   fields: (t) => ({
     ...subject(t),
-    amount: t.float({ required: true, description: 'The amount, in USD.' }),
+    amount: t.float({ required: true, description: 'The amount, in USD, above 0.' }),
     price: t.float({ required: true, description: 'The price to wait for, above 0.' }),
     stopLoss: t.float({
       description: 'The price at which to stop a loss. Leave it out for none; null is refused.',

@@ -1,4 +1,4 @@
-import { isInputObjectType } from 'graphql';
+import { getNamedType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { startOrderFacade } from './order-facade.ts';
@@ -202,3 +202,18 @@ test.each(['http', 'socket'] as const)(
     expect(await owner.place(limitOrder('wanted'), { transport })).toMatchObject(notReplayed);
   },
 );
+
+test('the schema says of each figure for which zero is refused that it is above 0', () => {
+  const refused = BAD_INPUTS.filter(([, input]) => /:0\}+$/.test(JSON.stringify(input)));
+  expect(refused).toHaveLength(5);
+  for (const [mutation, , argument] of refused) {
+    let type: unknown = schema.getType(TYPES[mutation]);
+    let description: string | null | undefined;
+    for (const name of argument.split('.').slice(1)) {
+      const field = isInputObjectType(type) ? type.getFields()[name] : undefined;
+      description = field?.description;
+      type = field && getNamedType(field.type);
+    }
+    expect(description, argument).toContain('above 0');
+  }
+});
