@@ -56,6 +56,11 @@ export class Metrics {
     const { build, caches, engine, logOutput, memory, records, recordsMax, trusted } = watched;
     registry.gauge('order_records', 'Order records that are held.', () => records.status.count);
     registry.gauge(
+      'orders_unsettled',
+      'Orders of unknown outcome that are not settled.',
+      () => records.status.unsettled,
+    );
+    registry.gauge(
       'order_records_max',
       'The most order records that may be held.',
       () => recordsMax,

@@ -35,6 +35,8 @@ export interface OrderRecords {
 /** A reason is null if it does not apply. */
 export interface RecordsStatus {
   readonly count: number;
+  /** How many orders have an unknown outcome that nobody has settled. */
+  readonly unsettled: number;
   /** Why all new orders are refused. */
   readonly degradedReason: string | null;
   /** Why orders with keys from before a gap of the records are refused. */

@@ -45,6 +45,13 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       const order = await reserved(maker, '1', 'k', LONG_OVER_MS);
       const unsettled = await reserved(maker, '2', 'k', LONG_OVER_MS);
       for (const each of [order, unsettled]) await maker.settle(each, unknown);
+      const expectUnsettled = async (count: number) => {
+        expect(await operator.status()).toMatchObject({ unsettled: count });
+        for (const each of [maker, other]) {
+          await eventually(() => expect(each.status.unsettled).toBe(count));
+        }
+      };
+      await expectUnsettled(2);
       const answer = await operator.settle({ account: one, key: 'k', outcome });
       expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome } });
       const expectSettled = async () => {
@@ -57,6 +64,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
         }
       };
       await expectSettled();
+      await expectUnsettled(1);
       // A second settlement is refused if it differs, and changes nothing if it is equal.
       const otherKind = outcome === booked ? notSent : booked;
       for (const different of [otherKind, { ...booked, orderId: '78' }]) {
@@ -78,6 +86,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       expect(await maker.settle(unsettled, accepted)).toBe(null);
       expect(await maker.settle(unsettled, rejected)).toEqual(accepted);
       expect(await other.find(accountNamed('2'), 'k')).toMatchObject({ outcome: accepted });
+      await expectUnsettled(0);
     },
   );
 
@@ -156,6 +165,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     const found = await Promise.all([other, maker, other].map((each) => each.cutOff()));
     const { account, key, reservedAtMs } = gone;
     expect(found.flat()).toEqual([{ account, key, reservedAtMs }]);
+    expect(await shared.operator.status()).toMatchObject({ unsettled: 2 });
     const outcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null };
     expect(await other.find(account, key)).toMatchObject({ id: gone.id, outcome });
     await maker.settle(gone, accepted);

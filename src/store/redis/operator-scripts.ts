@@ -25,6 +25,7 @@ local have = connected()
 if have < wanted then return {kind = 'tooFewReplicas', have = have, wanted = wanted} end
 redis.call('HSET', key, 'rank', 2, 'outcome', given.outcome)
 redis.call('ZREM', pending, name)
+redis.call('ZREM', unknown, name)
 addToSets(name, laterNow + dayMs, found.unsent == '1')
 newVersion(name)
 return liveRecord(name)

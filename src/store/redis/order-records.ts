@@ -171,12 +171,14 @@ export class RedisOrderRecords implements OrderRecords {
   get status(): RecordsStatus {
     const {
       records: count = 0,
+      unsettled = 0,
       isHeld = false,
       isIncomplete = false,
       lossUntilMs = null,
     } = this.#seen ?? {};
     return {
       count,
+      unsettled,
       degradedReason: this.#degradedReason(),
       gapReason: isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null,
       holdReason: isHeld ? HELD : null,

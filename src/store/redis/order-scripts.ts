@@ -111,6 +111,7 @@ if given.answeredAtMs then redis.call('HSET', key, 'answered', given.answeredAtM
 redis.call('ZREM', pending, name)
 local ends = laterNow + (given.rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
 addToSets(name, ends, record.unsent == '1')
+if given.rank == 1 then redis.call('ZADD', unknown, ends, name) else redis.call('ZREM', unknown, name) end
 if given.hasChanged then newVersion(name) end
 if given.isRejected then
   redis.call('ZADD', rejected, ends, name)
@@ -144,6 +145,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ${CUT_OFF
   if record and record.outcome == 'null' then
     local outcome = '{"kind":"unknown","sentAtMs":' .. record.at .. ',"message":null}'
     redis.call('HSET', prefix .. 'record:' .. id, 'rank', 1, 'outcome', outcome)
+    redis.call('ZADD', unknown, redis.call('ZSCORE', index, id), id)
     orders[#orders + 1] = {id = id, at = record.at}
   end
 end

@@ -27,15 +27,15 @@ local run = string.match(server, 'run_id:(%x+)')
  * process's clock and the gateway's. `held`: 1 while an operator holds orders back. `accounts`: the settings that named the
  * accounts.
  *
- * The other keys: `record:<id>` is a hash; its id is made of account and key. `index` and `rejected` (scored by a record's
- * end) and `pending` (by its deadline) are sorted sets of ids; `orders:<account>`, `unsent:<account>` and
+ * The other keys: `record:<id>` is a hash; its id is made of account and key. `index`, `rejected` and `unknown` (scored by a
+ * record's end) and `pending` (by its deadline) are sorted sets of ids; `orders:<account>`, `unsent:<account>` and
  * `rejected:<account>` are those of one account. `removed:<account>`: when its latest record was removed to make room.
  * `version:<account>`: changes with each order. `released:<reservation>`: a reservation that may arrive after its release.
  */
 const HEAD = `${READ_PRIMARY}
 local marker, given = KEYS[1], cjson.decode(ARGV[1])
 local prefix = string.gsub(marker, 'marker$', '')
-local index, pending, rejected = prefix .. 'index', prefix .. 'pending', prefix .. 'rejected'
+local index, pending, rejected, unknown = prefix .. 'index', prefix .. 'pending', prefix .. 'rejected', prefix .. 'unknown'
 local name, dayMs = given.name, ${RECORD_LIFE_MS}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -144,7 +144,7 @@ local function newVersion(id)
 end
 local function removeRecord(id)
   redis.call('DEL', prefix .. 'record:' .. id)
-  for _, set in ipairs({index, pending, rejected}) do redis.call('ZREM', set, id) end
+  for _, set in ipairs({index, pending, rejected, unknown}) do redis.call('ZREM', set, id) end
   for _, kind in ipairs({'orders', 'unsent', 'rejected'}) do redis.call('ZREM', accountKey(kind, id), id) end
 end
 -- Makes the answer count only once enough replicas of Redis have it. From Redis 7.2 on, WAIT counts the latest write of its connection,

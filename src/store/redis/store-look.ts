@@ -3,6 +3,8 @@ import { script } from './script-head.ts';
 /** The state of the store that one look has found. */
 export interface StoreLook {
   readonly records: number;
+  /** How many orders have an unknown outcome that nobody has settled. */
+  readonly unsettled: number;
   /** Whether a record can be removed to make room. */
   readonly hasRejected: boolean;
   /** Whether an operator holds orders back. */
@@ -42,6 +44,7 @@ local policy, isBounded = string.match(memory, 'maxmemory_policy:(%S+)'), string
 return {
   kind = 'seen',
   records = countLive(index),
+  unsettled = countLive(unknown),
   hasRejected = countLive(rejected) > 0,
   isHeld = mark.held == '1',
   isIncomplete = isIncomplete(),

@@ -66,8 +66,8 @@ export class OperatorFile implements OperatorRecords {
 
   async status(): Promise<RecordsStatus> {
     return this.#run(() => {
-      const isFull = this.#table.isFull(this.#options.max);
-      return statusOf(this.#file, isFull ? FULL : null);
+      const degradedReason = this.#table.isFull(this.#options.max) ? FULL : null;
+      return statusOf(this.#file, { degradedReason, unsettled: this.#table.unsettled() });
     });
   }
 

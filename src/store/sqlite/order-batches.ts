@@ -40,6 +40,7 @@ export class OrderBatches {
   readonly #warnings: string[] = [];
   #failure: SqliteFileError | null = null;
   #isFull = false;
+  #unsettled = 0;
 
   /** Throws a SqliteFileError if the file cannot be used. */
   constructor({ path, nowMs, ...bounds }: OrderBatchesOptions) {
@@ -60,7 +61,8 @@ export class OrderBatches {
 
   /** Adds the state of the file to the answers, which may be empty. */
   answerOf(answers: readonly TaskAnswer[]): BatchAnswer {
-    const status = statusOf(this.#file, this.#degradedReason());
+    const degradedReason = this.#degradedReason();
+    const status = statusOf(this.#file, { degradedReason, unsettled: this.#unsettled });
     return { answers, status, warnings: this.#warnings.splice(0) };
   }
 
@@ -82,6 +84,7 @@ export class OrderBatches {
         this.#tasks.advance();
         const done = tasks.map((task) => this.#answer(task));
         this.#isFull = this.#tasks.isFull();
+        this.#unsettled = this.#tasks.unsettled();
         return done;
       });
       if (this.#failure !== null) this.#warn('can be used again');

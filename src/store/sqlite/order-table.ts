@@ -17,7 +17,8 @@ import type { OrderFile } from './order-file.ts';
 const SENT = 0;
 export const NEVER_SENT = 1;
 const REJECTED = 2;
-const CLASSES = [SENT, NEVER_SENT, REJECTED] as const;
+const UNKNOWN = 3;
+const CLASSES = [SENT, NEVER_SENT, REJECTED, UNKNOWN] as const;
 type Class = (typeof CLASSES)[number];
 
 export interface Row {
@@ -39,6 +40,8 @@ export interface Row {
 /** More records than one batch of MAX_BATCH tasks adds, so that the removal of expired records keeps up. */
 const REMOVED_AT_ONCE = 400;
 const ROWS_AT_ONCE = 500;
+/** Each batch counts the unknown orders, so the count has an end. */
+const MAX_COUNTED = 10_000;
 
 /** The tables of an order file. Each method runs within a transaction of the file, and uses its dates. */
 export class OrderTable {
@@ -113,6 +116,13 @@ export class OrderTable {
     return this.#figure(sql, account, recordClass);
   }
 
+  /** How many orders are unknown. */
+  unsettled(): number {
+    const sql = `SELECT count(*) AS figure FROM
+      (SELECT 1 FROM orders WHERE class = ? AND outcome IS NOT NULL LIMIT ?)`;
+    return this.#figure(sql, UNKNOWN, MAX_COUNTED);
+  }
+
   /** Whether there is no room for a new order. */
   isFull(max: number): boolean {
     return this.#file.state.records >= max && this.oldestRejected(null) === null;
@@ -179,6 +189,7 @@ export class OrderTable {
 
 function classOf(id: string, outcome: RecordedOutcome | null): Class {
   if (isNeverSentId(id)) return NEVER_SENT;
+  if (rank(outcome) === 1) return UNKNOWN;
   return isGatewayRejection(outcome) ? REJECTED : SENT;
 }
 

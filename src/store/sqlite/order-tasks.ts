@@ -28,10 +28,14 @@ import type { OrderFile } from './order-file.ts';
 import { NEVER_SENT, OrderTable, type Row } from './order-table.ts';
 
 /** The state of a file as of its last transaction. */
-export function statusOf(file: OrderFile, degradedReason: string | null): RecordsStatus {
+export function statusOf(
+  file: OrderFile,
+  { degradedReason, unsettled }: Pick<RecordsStatus, 'degradedReason' | 'unsettled'>,
+): RecordsStatus {
   const { records, held, lossUntil } = file.state;
   return {
     count: records,
+    unsettled,
     degradedReason,
     gapReason: isIncomplete(file) ? gapReason('the order records', lossUntil) : null,
     holdReason: held === 1 ? HELD : null,
@@ -130,6 +134,10 @@ export class OrderTasks {
       if (untilMs !== null) this.#file.update({ lossUntil: untilMs });
     }
     this.#table.removeExpired();
+  }
+
+  unsettled(): number {
+    return this.#table.unsettled();
   }
 
   isFull(): boolean {
