@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
@@ -91,6 +92,19 @@ test.each([
   const { errors } = await ask(representations);
   const refusal = { code: 'BAD_USER_INPUT', argument: 'representations' };
   expect(errors[0]?.extensions).toMatchObject(refusal);
+});
+
+test('each of many entities that fail is null alone, and the process lives', async () => {
+  const known = { __typename: 'Instrument', id: 'AAPL' };
+  const { data, errors } = await ask([known, ...Array(300).fill(0), known]);
+  const found = { ...known, name: 'Apple Inc.' };
+  expect(data._entities).toEqual([found, ...Array(300).fill(null), found]);
+  expect(errors).toHaveLength(300);
+  const signedOut = await ask(Array(300).fill(known), null);
+  expect(signedOut.data._entities).toEqual(Array(300).fill(null));
+  // A rejection that nobody handles would have ended the process.
+  await setImmediate();
+  expect((await ask([known])).data._entities).toEqual([found]);
 });
 
 test('the cost of entities grows with the requested number', async () => {

@@ -20,8 +20,8 @@ import {
 import { memo } from '../../../lib/memo.ts';
 import { weightOfKey } from '../../operation/meter.ts';
 import { literalOf, mayHoldVariable, type Selections } from '../selections.ts';
-import { leafOf, NOT_WHOLE, type ReadLeaf } from './leaves.ts';
-import { mayTakeLong } from './metering.ts';
+import { leafOf, notWhole, type ReadLeaf } from './leaves.ts';
+import { abandon, mayTakeLong } from './metering.ts';
 import type { NullableFields, RunRoot } from './run.ts';
 
 /** The values of the variables in `@include` and `@skip`. */
@@ -57,7 +57,7 @@ const INTROSPECTION_NAME = /^__(?!typename$)/;
 
 /** Generated code that leaves everything but a plain object to the reference executor. */
 const REQUIRE_OBJECT =
-  'if (source === null || typeof source !== "object" || source instanceof Error || typeof source.then === "function") throw NOT_WHOLE;';
+  'if (source === null || typeof source !== "object" || source instanceof Error || typeof source.then === "function") throw notWhole(source);';
 
 /**
  * Compiles an operation to one function per selection set. The function writes its object as one literal, so that all
@@ -75,9 +75,15 @@ export function compile(
   const writer = new Writer(selections, flags);
   try {
     const entry = writer.writeObject(root, [operation], true);
-    const make = new Function('leaves', 'resolvers', 'NOT_WHOLE', writer.programText(entry));
+    const make = new Function(
+      'leaves',
+      'resolvers',
+      'notWhole',
+      'abandon',
+      writer.programText(entry),
+    );
     const { leaves, resolvers, args, nullable, size } = writer;
-    const code = make(leaves, resolvers, NOT_WHOLE) as RunRoot;
+    const code = make(leaves, resolvers, notWhole, abandon) as RunRoot;
     return { root: code, nullable, size, argsFor: argumentsReader(args) };
   } catch (error) {
     if (error instanceof NotCompilableError) return null;
@@ -206,10 +212,15 @@ class Writer {
     const read = this.#read(item, nodes, 'values[index]');
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
-  if (!Array.isArray(values)) throw NOT_WHOLE;
+  if (!Array.isArray(values)) throw notWhole(values);
   let value;
   const items = [];
-  for (let index = 0; index < values.length; index += 1) items.push(${read});
+  try {
+    for (let index = 0; index < values.length; index += 1) items.push(${read});
+  } catch (error) {
+    abandon(values);
+    throw error;
+  }
   return items;
 }`);
     return name;
@@ -222,17 +233,22 @@ class Writer {
     const rest = `rest${this.#functions.length}`;
     this.#functions.push(`function ${rest}(run, values, items, index) {
   let value;
-  for (; index < values.length; index += 1) {
-    if (run.fields >= run.nextClockCheck && run.mustYield()) {
-      run.completeLater(${rest}, values, items, index);
-      return items;
+  try {
+    for (; index < values.length; index += 1) {
+      if (run.fields >= run.nextClockCheck && run.mustYield()) {
+        run.completeLater(${rest}, values, items, index);
+        return items;
+      }
+      items.push(${read});
     }
-    items.push(${read});
+  } catch (error) {
+    abandon(values);
+    throw error;
   }
   return items;
 }
 function ${name}(run, values) {
-  if (!Array.isArray(values)) throw NOT_WHOLE;
+  if (!Array.isArray(values)) throw notWhole(values);
   return ${rest}(run, values, [], 0);
 }`);
     return name;

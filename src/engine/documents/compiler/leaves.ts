@@ -7,12 +7,19 @@ import {
   GraphQLString,
 } from 'graphql';
 import { extraForText } from '../../operation/meter.ts';
+import { abandon } from './metering.ts';
 import type { Run } from './run.ts';
 
 export type ReadLeaf = (value: unknown, run: Run) => unknown;
 
 /** Thrown if an answer would be incomplete: the reference executor reports the error. A singleton captures no stack. */
-export const NOT_WHOLE = new Error('the answer would not be whole');
+const NOT_WHOLE = new Error('the answer would not be whole');
+
+/** Returns the error for a value that compiled code cannot complete, and drops the value. */
+export function notWhole(value: unknown): Error {
+  abandon(value);
+  return NOT_WHOLE;
+}
 
 /** Returns a function that serializes a leaf as its type does. Most values need no conversion, so the type is not called. */
 export function leafOf(type: GraphQLLeafType): ReadLeaf {
@@ -39,7 +46,7 @@ function countedText(value: string, run: Run): string {
 }
 
 function serialized(type: GraphQLLeafType, value: unknown): unknown {
-  if (value == null || value instanceof Error || isDeferred(value)) throw NOT_WHOLE;
+  if (value == null || value instanceof Error || isDeferred(value)) throw notWhole(value);
   const shown = type.coerceOutputValue(value);
   if (shown == null) throw NOT_WHOLE;
   return shown;

@@ -81,7 +81,10 @@ function metered(field: Field, meter: Meter, isExempt: boolean): Resolver {
 
   function countedValue(value: unknown): unknown {
     const isWithin = meter.count(isText ? extraForTexts(value) : 0);
-    if (!isWithin && !isExempt) throw OVER_BUDGET;
+    if (!isWithin && !isExempt) {
+      abandon(value);
+      throw OVER_BUDGET;
+    }
     return isObjectList ? inSlices(value, meter) : value;
   }
 
@@ -127,7 +130,8 @@ function extraForTexts(value: unknown): number {
 
 /** Returns a list unchanged, or as an async iterable if completing it takes long. */
 function inSlices(value: unknown, meter: Meter): unknown {
-  if (!Array.isArray(value)) return value;
+  // The executor awaits all promises of a list at once. Read one by one, a later one could reject before it is awaited.
+  if (!Array.isArray(value) || value.some(isPromiseLike)) return value;
   const mustWaitForRoom = meter.listRoom !== null;
   if (mustWaitForRoom) return sliced(value, meter);
   const maxLength = meter.isCostly ? MAX_UNSLICED_LENGTH : MAX_UNSLICED_LENGTH_IF_CHEAP;
@@ -142,6 +146,13 @@ async function* sliced(items: readonly unknown[], meter: Meter): AsyncGenerator<
     // Ends the list at once. The executor alone would begin every further item, and refuse it at its first field.
     if (meter.isOverNow()) throw OVER_BUDGET;
     yield item;
+  }
+}
+
+/** Drops a value. Handles the rejections of its promises, because an unhandled rejection ends the process. */
+export function abandon(value: unknown): void {
+  for (const each of Array.isArray(value) ? value : [value]) {
+    if (isPromiseLike(each)) each.then(undefined, () => {});
   }
 }
 

@@ -123,3 +123,22 @@ describe('a document', () => {
     expect(compiled.compiledFields).toBe(16 * (2 + 1));
   });
 });
+
+test('each promise of a list fails alone, and none of its rejections is unhandled', async () => {
+  const failing = (count: number) =>
+    Array.from({ length: count }, (_, id) =>
+      id % 2 === 0 ? Promise.resolve({ id }) : Promise.reject(new Error(`item ${id}`)),
+    );
+  const schema = schemaOf('type Query { rows: [Row] texts: [String] } type Row { id: ID }', {
+    'Query.rows': { resolve: () => failing(300) },
+    'Query.texts': { resolve: () => [...failing(2), Promise.reject(new Error('a text'))] },
+  });
+  const args = argsOf(schema, '{ rows { id } texts }');
+  const executor = executorOf(args);
+  for (let run = 0; run < 3; run += 1) {
+    const { data, errors = [] } = await executor.execute(args, meterFor());
+    const { rows } = data as { rows: readonly unknown[] };
+    expect(rows.slice(0, 4)).toEqual([{ id: '0' }, null, { id: '2' }, null]);
+    expect(errors).toHaveLength(150 + 3);
+  }
+});
