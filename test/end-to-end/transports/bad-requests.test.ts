@@ -154,6 +154,15 @@ test.each(['PUT', 'DELETE', 'PATCH', 'HEAD', 'TRACE'])(
   },
 );
 
+test('of the SDL every method but GET and HEAD gets 405', async () => {
+  const send = (method: string) => rawRequest(`${app.url}/schema.graphql`, { method });
+  for (const method of ['PUT', 'POST']) {
+    const { status, headers } = await send(method);
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+  }
+  for (const method of ['GET', 'HEAD']) expect((await send(method)).status).toBe(200);
+});
+
 test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
   'the invalid host "%s" makes no difference to good and bad requests',
   async (host) => {

@@ -26,10 +26,7 @@ export function createRoutes(
   /** Clears the cookie. The token itself stays valid until it expires. */
   function logout(reply: HttpReply): MaybePromise<void> {
     if (cookie === null) return sendNotFound(reply);
-    if (reply.request.method !== 'POST') {
-      reply.set('allow', 'POST');
-      return reply.sendNothing(405);
-    }
+    if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
     reply.set('set-cookie', cookie.cleared(reply.request));
     return reply.sendNothing(204);
   }
@@ -42,6 +39,8 @@ export function createRoutes(
 
   function schema(reply: HttpReply): MaybePromise<void> {
     if (sdl === null) return sendNotFound(reply);
+    if (!['GET', 'HEAD'].includes(reply.request.method ?? ''))
+      return refuseMethod(reply, 'GET, HEAD');
     reply.set('content-type', 'text/plain; charset=utf-8');
     return reply.send(200, sdl);
   }
@@ -82,6 +81,11 @@ export function createRoutes(
         return sendNotFound(reply);
     }
   };
+}
+
+function refuseMethod(reply: HttpReply, allowed: string): void {
+  reply.set('allow', allowed);
+  reply.sendNothing(405);
 }
 
 function refuse(reply: HttpReply, status: number, error: GraphQLError): MaybePromise<void> {
