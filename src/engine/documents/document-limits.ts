@@ -1,4 +1,5 @@
 import {
+  type DirectiveNode,
   type DocumentNode,
   type ExecutableDefinitionNode,
   type FieldNode,
@@ -22,6 +23,8 @@ export interface DocumentLimits {
 
 const MAX_VARIABLES = 100;
 const MAX_MUTATION_FIELDS = 5;
+// The paths of errors and parts repeat response keys, and each part repeats the label of its `@defer`.
+const MAX_NAME_LENGTH = 255;
 // These limits bound the checks themselves: a few fragments that spread each other expand to millions of selections.
 const MAX_SELECTIONS = 10_000;
 const MAX_REPEATED_PAIRS = 10_000;
@@ -54,7 +57,7 @@ type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number
 
 function measured(
   node: ExecutableDefinitionNode,
-  { depth, aliases, directives, rootFields, totals }: ExpandedSize,
+  { depth, aliases, directives, longestName, rootFields, totals }: ExpandedSize,
   limits: DocumentLimits,
   schema: GraphQLSchema,
 ): readonly Measured[] {
@@ -64,6 +67,7 @@ function measured(
   return [
     ['variables', variables.length, MAX_VARIABLES],
     ['MAX_DEPTH', depth, limits.maxDepth],
+    ['name length', longestName, MAX_NAME_LENGTH],
     ['MAX_ALIASES', aliases, limits.maxAliases],
     ['MAX_DIRECTIVES', directives + own.length + ofVariables.length, limits.maxDirectives],
     ['selections', totals.selections, MAX_SELECTIONS],
@@ -108,6 +112,8 @@ class ExpandedSize {
   depth = 0;
   aliases = 0;
   directives = 0;
+  /** The length of the longest response key, or text of a directive. */
+  longestName = 0;
   readonly rootFields = new Map<string, number>();
   readonly totals: Totals;
   readonly #fragments: Fragments;
@@ -124,7 +130,7 @@ class ExpandedSize {
     for (const selection of selections) {
       if (this.totals.selections > MAX_SELECTIONS) return;
       this.totals.selections += 1;
-      this.directives += selection.directives?.length ?? 0;
+      for (const directive of selection.directives ?? []) this.#addDirective(directive);
       if (selection.kind === Kind.FIELD) this.#addField(selection, depth, places);
       else if (selection.kind === Kind.INLINE_FRAGMENT)
         this.#add(selection.selectionSet, depth, places);
@@ -132,10 +138,20 @@ class ExpandedSize {
     }
   }
 
+  #addDirective({ arguments: args = [] }: DirectiveNode): void {
+    this.directives += 1;
+    for (const { value } of args) if (value.kind === Kind.STRING) this.#addName(value.value);
+  }
+
+  #addName({ length }: string): void {
+    this.longestName = Math.max(this.longestName, length);
+  }
+
   #addField(field: FieldNode, depth: number, places: Places): void {
     const { alias, name, selectionSet } = field;
     this.depth = Math.max(this.depth, depth);
     this.aliases += alias ? 1 : 0;
+    this.#addName(responseKey(field));
     if (depth === 1) this.rootFields.set(name.value, (this.rootFields.get(name.value) ?? 0) + 1);
     const { inner } = this.#countSelection(responseKey(field), places);
     if (selectionSet) this.#add(selectionSet, depth + 1, inner);

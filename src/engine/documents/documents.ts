@@ -10,7 +10,6 @@ import {
   specifiedRules,
   type ValidationRule,
   validate,
-  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { redact } from '../../lib/redact.ts';
@@ -18,6 +17,7 @@ import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError } from '../operation/request-error.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
+import { withoutDefer, withoutDeferInLists } from './deferring.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
 import { ExactNumbersRule } from './exact-numbers-rule.ts';
 import { executionArgs } from './execution-args.ts';
@@ -37,9 +37,11 @@ export interface DocumentOptions {
 /** A document that has passed every check that does not depend on variables. */
 export interface PreparedDocument {
   readonly kind: 'document';
+  /** The number of its tokens. Preparing it takes time in proportion to them. */
+  readonly tokens: number;
   /** The document without `@defer`. */
   readonly document: DocumentNode;
-  /** The document with `@defer`, for answers in parts; null if it has none. */
+  /** The document with `@defer`, for answers in parts; null if it has none outside of lists. */
   readonly deferring: DocumentNode | null;
   readonly operations: ReadonlyMap<string | null, PreparedOperation>;
 }
@@ -58,6 +60,7 @@ export interface PreparedOperation {
 interface InvalidDocument {
   readonly kind: 'invalid';
   readonly errors: readonly GraphQLError[];
+  readonly tokens: number;
 }
 type DocumentResult = PreparedDocument | InvalidDocument;
 
@@ -126,8 +129,9 @@ export class Documents {
     const selections = new Selections(schema, document);
     const tooLarge = limitErrors(document, limits, selections);
     const errors = tooLarge.length > 0 ? tooLarge : this.#validate(document);
-    if (errors.length > 0) return { kind: 'invalid', errors };
-    return { kind: 'document', ...this.#preparedParts(selections, document, text) };
+    const { tokens } = parsed;
+    if (errors.length > 0) return { kind: 'invalid', errors, tokens };
+    return { kind: 'document', tokens, ...this.#preparedParts(selections, document, text) };
   }
 
   #validate(document: DocumentNode): readonly GraphQLError[] {
@@ -146,7 +150,10 @@ export class Documents {
 
   #preparedParts(selections: Selections, document: DocumentNode, text: string) {
     const digest = hash('sha256', text, 'base64url');
+    const { schema } = this.#options;
     const plain = withoutDefer(document);
+    const deferring = plain === document ? document : withoutDeferInLists(schema, document);
+    const hasParts = withoutDefer(deferring) !== deferring;
     const onCompiled = () => this.#measureAgain(text);
     const operations = new Map<string | null, PreparedOperation>();
     for (const [index, node] of document.definitions.entries()) {
@@ -162,7 +169,7 @@ export class Documents {
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });
     }
-    return { document: plain, deferring: plain === document ? null : document, operations };
+    return { document: plain, deferring: hasParts ? deferring : null, operations };
   }
 
   /** Stores an entry again, because the cache determines its size when it is stored. */
@@ -177,14 +184,8 @@ export class Documents {
 function sizeOf(result: DocumentResult, text: string): number {
   const bytes = BYTES_PER_DOCUMENT + text.length * BYTES_PER_CHARACTER;
   if (result.kind === 'invalid') return bytes;
-  // Only the parsed document has a token count. A copy without `@defer` lacks it.
-  const { tokenCount = 0 } = result.deferring ?? result.document;
+  const { tokens } = result;
   const operations = [...result.operations.values()];
   const compiled = operations.reduce((sum, { executor }) => sum + executor.compiledFields, 0);
-  return bytes + tokenCount * BYTES_PER_TOKEN + compiled * BYTES_PER_COMPILED_FIELD;
-}
-
-/** The document that is answered in one piece; the same object if it has no `@defer`. */
-function withoutDefer(document: DocumentNode): DocumentNode {
-  return visit(document, { Directive: ({ name }) => (name.value === 'defer' ? null : undefined) });
+  return bytes + tokens * BYTES_PER_TOKEN + compiled * BYTES_PER_COMPILED_FIELD;
 }

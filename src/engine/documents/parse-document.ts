@@ -20,11 +20,11 @@ const CLOSING: ReadonlySet<string> = new Set([
 /** Parses a text within the limits, or returns an error. */
 export function parseDocument(text: string, maxTokens: number) {
   const { tokens, nesting } = sizeOf(text, maxTokens);
-  const invalid = (error: GraphQLError) => ({ kind: 'invalid', errors: [error] }) as const;
+  const invalid = (error: GraphQLError) => ({ kind: 'invalid', errors: [error], tokens }) as const;
   if (tokens > maxTokens) return invalid(tooComplex('MAX_TOKENS', tokens, maxTokens));
   if (nesting > MAX_NESTING) return invalid(tooComplex('nesting', nesting, MAX_NESTING));
   try {
-    return { kind: 'document', document: withoutStack(() => parse(text)) } as const;
+    return { kind: 'document', document: withoutStack(() => parse(text)), tokens } as const;
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error;
     const message = redactSyntax(error.message);

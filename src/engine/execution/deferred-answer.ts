@@ -17,7 +17,7 @@ interface DeferredAnswerOptions {
 }
 
 /** A part of an answer, in either format. */
-interface AnswerPart {
+export interface AnswerPart {
   readonly incremental?: readonly object[];
   readonly completed?: readonly object[];
   readonly hasNext: boolean;

@@ -2,10 +2,10 @@ import type { ExecutionResult } from 'graphql';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
-import { withinBudget } from '../operation/meter.ts';
+import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
 import { overLimit } from '../operation/refusal.ts';
 import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
-import { deferredAnswer } from './deferred-answer.ts';
+import { type AnswerPart, deferredAnswer } from './deferred-answer.ts';
 import { EventResults, type EventResultsOptions, type Subscribed } from './event-results.ts';
 import { jsonText } from './json-text.ts';
 import { CachedResult } from './response-cache.ts';
@@ -63,6 +63,9 @@ export class Execution {
         masked: (part) => codes.maskedResult(part, record),
         last: (part) => this.withReceipt(context, part),
         write(part) {
+          // A part takes longer to make than several fields.
+          const { incremental = [] } = part as Pick<AnswerPart, 'incremental'>;
+          meter.count(FIELDS_PER_PART * incremental.length);
           if (meter.isOverNow()) throw meter.error();
           return jsonText(part, meter);
         },

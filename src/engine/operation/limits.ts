@@ -44,6 +44,7 @@ export const FIXED_LIMITS = [
   'MAX_DIRECTIVES',
   'mutation fields',
   'variables',
+  'name length',
   'selections',
   'repeated fields',
   'nesting',

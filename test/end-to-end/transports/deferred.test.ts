@@ -112,18 +112,29 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
 
   test('can have a part for an object below the root', async () => {
     gateway.hold(/tickers/);
-    const query = '{ positions { id ... @defer(label: "names") { instrument { name } } } }';
+    const query =
+      '{ session { id ... @defer(label: "names") { orders { instrument { name } } } } }';
     const parts = partsOf(await ask(accept, query));
-    const { data } = await next(parts);
-    expect(data.positions.length).toBeGreaterThan(0);
-    expect(data.positions[0]).toEqual({ id: expect.any(String) });
+    expect((await next(parts)).data).toEqual({ session: { id: '700001' } });
     gateway.release();
-    let laterParts = 0;
-    for await (const { incremental = [] } of parts) {
-      for (const part of incremental) expect(part.data.instrument.name).toEqual(expect.any(String));
-      laterParts += incremental.length;
-    }
-    expect(laterParts).toBe(data.positions.length);
+    const { incremental, hasNext } = await next(parts);
+    expect(incremental[0].data.orders[0].instrument.name).toEqual(expect.any(String));
+    expect(hasNext).toBe(false);
+  });
+
+  test.each([
+    ['directly', '{ positions { id ... @defer { symbol } } ...Later @defer }'],
+    [
+      'in fragments',
+      `{ positions { id ...A } ...Later @defer } fragment A on Position { ...B }
+      fragment B on Position { ... @defer { symbol } }`,
+    ],
+  ])('has no parts for items of a list that are deferred %s', async (_place, query) => {
+    const later = 'fragment Later on Query { customerId }';
+    const [first, ...others] = await allParts(await ask(accept, `${query} ${later}`));
+    expect(first.data.positions[0]).toEqual({ id: expect.any(String), symbol: expect.any(String) });
+    expect(others).toHaveLength(1);
+    expect(others[0].incremental[0].data).toEqual({ customerId: 'cus_700001' });
   });
 
   test('is one piece if the query is large, because each of its many rows would have a part', async () => {

@@ -23,6 +23,7 @@ const schema = buildSchema(`
   enum Side { BUY SELL }
   input Login { email: String!, password: String!, pin: Int, side: Side }
   type Node { id: ID, node: Node, nodes: [Node] }
+  directive @part(label: String) on INLINE_FRAGMENT
   type Query { node(at: JSON): Node, nodes(first: Int): [Node] }
   type Mutation { login(input: Login!): Node, write: Node }
 `);
@@ -100,6 +101,22 @@ describe('the limit', () => {
     expect(errorsOf(text(100))).toEqual([]);
     expect(extensionsOf(text(101))).toEqual([
       { code: 'QUERY_TOO_COMPLEX', retryable: false, limit: 'variables', value: 101, maximum: 100 },
+    ]);
+  });
+
+  test.each([
+    ['a response key', (name: string) => `{ ${name}: node { id } }`],
+    ['the label of a part', (name: string) => `{ ... @part(label: "${name}") { node { id } } }`],
+  ])('of 255 characters applies to %s', (_what, text) => {
+    expect(errorsOf(text('n'.repeat(255)))).toEqual([]);
+    expect(extensionsOf(text('n'.repeat(256)))).toEqual([
+      {
+        code: 'QUERY_TOO_COMPLEX',
+        retryable: false,
+        limit: 'name length',
+        value: 256,
+        maximum: 255,
+      },
     ]);
   });
 
