@@ -94,12 +94,14 @@ export function admit(
 
 /** Prepares a document. A new one waits for a turn with time left, because one turn may receive a hundred documents. */
 function prepareDocument(
-  { documents, scheduler }: Pick<AdmissionParts, 'documents' | 'scheduler'>,
+  { documents, limits, scheduler }: AdmissionParts,
   { query }: RequestedDocument,
   client: Client,
 ): MaybePromise<PreparedDocument | Refusal> {
   const prepare = () => {
+    const isNew = !documents.isPrepared(query);
     const result = documents.prepare(query);
+    if (isNew) limits.chargeTokens(client, result.tokens);
     return result.kind === 'invalid' ? refused(result.errors) : result;
   };
   const mayPrepareNow = documents.isPrepared(query) || !scheduler.isSliceOver();

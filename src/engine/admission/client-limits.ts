@@ -5,6 +5,9 @@ import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
 import { overLimit, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { Operation } from './operation.ts';
 
+/** A new document counts as one more request for each of this many tokens. */
+const TOKENS_PER_REQUEST = 200;
+
 interface Charged {
   readonly kind: 'charged';
   /** The headers of every response to this client. */
@@ -42,6 +45,12 @@ export class ClientLimits {
       this.limiter.move('messages', before, client);
     }
     return client;
+  }
+
+  /** Charges a document that is new to the process, because preparing it takes longer than answering a small request. */
+  chargeTokens(client: Client, tokens: number): void {
+    const requests = Math.floor(tokens / TOKENS_PER_REQUEST);
+    if (requests > 0) this.limiter.spend('requests', client, requests);
   }
 
   chargeFields(operation: Operation): void {

@@ -63,6 +63,21 @@ describe('operations of an address', () => {
   });
 });
 
+test('a new document counts as one more operation for each 200 tokens, and a known one does not', async () => {
+  await using app = await startWithoutRefills({ RATE_LIMIT_PER_MINUTE: '50' });
+  const asked = async (document: string) => {
+    const before = remaining((await app.query('{ __typename }')).headers);
+    await app.query(document);
+    return before - remaining((await app.query('{ __typename }')).headers) - 1;
+  };
+  const large = `{ ${'__typename '.repeat(1_998)} }`;
+  expect(await asked('{ a: __typename }')).toBe(1);
+  expect(await asked(large)).toBe(1 + 10);
+  expect(await asked(large)).toBe(1);
+  // A document that is refused took as long to read.
+  expect(await asked(`{ ${'none '.repeat(998)} }`)).toBe(1 + 5);
+});
+
 test('operations are charged to the address until op 10 proves the token’s login, and again after the token is refused', async () => {
   await using app = await startWithoutRefills({ RATE_LIMIT_PER_MINUTE: '5' });
   const token = app.sandbox.token(DEMO);
