@@ -1,72 +1,46 @@
 import { sandboxSettings } from '../app/sandbox-settings.ts';
-import { readArguments } from '../cli/command/arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from '../cli/command/dispatch.ts';
+import type { Environment } from '../config.ts';
 import { startSandbox } from '../sandbox/start.ts';
-import { type ConfigurationReport, checkConfiguration } from './gateway/configuration.ts';
-import { type Credentials, readCredentials } from './gateway/credentials.ts';
-import type { Finding } from './gateway/finding.ts';
-import { checkGateway, type GatewayReport } from './gateway/gateway-check.ts';
-import { callLine, findingLines } from './gateway/lines.ts';
-import { Probe } from './gateway/probe.ts';
+import { type ConfigurationReport, checkConfiguration } from './configuration.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
+import { checkGateway } from './gateway-check.ts';
+import { Probe } from './probe.ts';
+import { callLine, type Finding, findingLines, type GatewayReport } from './report.ts';
 
-/** Finds the faults that prevent a start, or make the first requests fail. */
-export const checkCommand: Command = {
-  usage: [
-    'Usage: trading-graph check [--sandbox] [--strict] [--json]',
-    '',
-    'Checks the configuration as a start does, all problems at once, and then the gateway at GATEWAY_URL: signs in,',
-    'runs each operation that reads, compares the answers with the interface field by field, and names the settings',
-    'that fit. It writes nothing and places no order; of answers and tokens it prints names and types, never values.',
-    '',
-    '  --sandbox  checks the sandbox gateway instead, as its demo user',
-    '  --strict   a warning counts as a problem',
-    '  --json     the whole report as JSON',
-    '',
-    'Variables of the check, in addition to those of the service:',
-    '  CHECK_EMAIL, CHECK_PASSWORD    the user who signs in (op 2, once), or',
-    '  CHECK_TOKEN                    a token to call with',
-    '  CHECK_PASSWORD_FILE, CHECK_TOKEN_FILE   files that hold them',
-    '',
-    'Exit code: 0 no problem (there may be warnings), 1 a problem, 2 a faulty command line.',
-  ].join('\n'),
-  async run(args, terminal) {
-    const given = readArguments({
-      args: [...args],
-      options: {
-        sandbox: { type: 'boolean' },
-        strict: { type: 'boolean' },
-        json: { type: 'boolean' },
-      },
-    });
-    const { json = false, sandbox = false, strict = false } = given.values;
-    // With --json nothing is printed before the report.
-    const out = json ? () => {} : terminal.out;
-    const configuration = await checkConfiguration(terminal.environment);
-    for (const line of configurationLines(configuration)) out(line);
-    const target = targetOf(configuration, sandbox);
-    out(`Gateway        ${target.words}`);
-    const report =
-      target.kind === 'none'
-        ? null
-        : await checkTarget(target, configuration, { ...terminal, out });
-    const count = countOf(configuration, report?.findings ?? []);
-    const isFailed = count.problems > 0 || (strict && count.warnings > 0);
-    if (report) for (const line of reportLines(report)) out(line);
-    out('');
-    out(conclusion(count, target));
-    if (json) {
-      const { problems, warnings } = configuration;
-      const whole = {
-        ok: !isFailed,
-        configuration: { problems, warnings },
-        checked: target.kind,
-        gateway: report,
-      };
-      terminal.out(JSON.stringify(whole, null, 2));
-    }
-    return isFailed ? EXIT_FAILED : EXIT_OK;
-  },
-};
+interface CheckOptions {
+  readonly environment: Environment;
+  /** Checks the sandbox in place of the configured gateway. */
+  readonly isSandbox: boolean;
+  /** A warning counts as a problem. */
+  readonly isStrict: boolean;
+  /** Called with each line of the report for people. */
+  readonly onLine: (line: string) => void;
+}
+
+/** Checks the configuration, and then the gateway. */
+export async function check({ environment, isSandbox, isStrict, onLine }: CheckOptions) {
+  const configuration = await checkConfiguration(environment);
+  const { problems, warnings } = configuration;
+  for (const line of configurationLines(configuration)) onLine(line);
+  const target = targetOf(configuration, isSandbox);
+  onLine(`Gateway        ${target.words}`);
+  const gateway =
+    target.kind === 'none' ? null : await checkTarget(target, configuration, environment, onLine);
+  const findings = gateway?.findings ?? [];
+  for (const line of findingLines(findings)) onLine(line);
+  const count = {
+    problems: problems.length + countAt('problem', findings),
+    warnings: warnings.length + countAt('warning', findings),
+  };
+  onLine('');
+  onLine(conclusion(count, target));
+  return {
+    ok: count.problems === 0 && !(isStrict && count.warnings > 0),
+    configuration: { problems, warnings },
+    checked: target.kind,
+    gateway,
+  };
+}
 
 interface Target {
   readonly kind: 'gateway' | 'sandbox' | 'none';
@@ -76,11 +50,11 @@ interface Target {
 // If one of these settings is faulty, `config` has its default, so the gateway would be checked with another value.
 const OF_THE_GATEWAY = /^(GATEWAY|CATALOG|JWT|SANDBOX)(_|$)/;
 
-function targetOf({ config, faulty }: ConfigurationReport, sandbox: boolean): Target {
+function targetOf({ config, faulty }: ConfigurationReport, isSandbox: boolean): Target {
   if ([...faulty].some((name) => OF_THE_GATEWAY.test(name))) {
     return { kind: 'none', words: 'not checked, because some of its settings are wrong' };
   }
-  if (sandbox) return { kind: 'sandbox', words: 'the sandbox' };
+  if (isSandbox) return { kind: 'sandbox', words: 'the sandbox' };
   if (config.gatewayUrl !== null) return { kind: 'gateway', words: config.gatewayUrl };
   return {
     kind: 'none',
@@ -99,48 +73,30 @@ function configurationLines({ problems, warnings }: ConfigurationReport): string
 async function checkTarget(
   { kind }: Target,
   { config }: ConfigurationReport,
-  terminal: Terminal,
+  environment: Environment,
+  onLine: (line: string) => void,
 ): Promise<GatewayReport> {
   await using started = new AsyncDisposableStack();
   const sandbox =
     kind === 'sandbox' ? started.use(await startSandbox(sandboxSettings(config))) : null;
-  const probe = started.use(
-    new Probe({
-      ...config,
-      url: sandbox?.url ?? config.gatewayUrl ?? '',
-      gatewayForwardClient: false,
-    }),
-  );
+  const url = sandbox?.url ?? config.gatewayUrl ?? '';
+  const probe = started.use(new Probe({ ...config, url, gatewayForwardClient: false }));
   return await checkGateway({
     probe,
     config,
-    credentials: sandbox === null ? readCredentials(terminal.environment) : DEMO_USER,
+    credentials: sandbox === null ? readCredentials(environment) : DEMO_USER,
     nowMs: Date.now,
-    onEnd: (call) => terminal.out(callLine(call)),
+    onEnd: (call) => onLine(callLine(call)),
   });
 }
 
 const DEMO_USER: Credentials = { kind: 'password', email: 'demo@example.com', password: 'demo' };
 
-function reportLines(report: GatewayReport): string[] {
-  const settings = Object.entries(report.settings);
-  return [
-    ...findingLines(report.findings),
-    ...(settings.length > 0 ? ['', 'Set'] : []),
-    ...settings.map(([name, value]) => `  ${name}=${value}`),
-  ];
+function countAt(level: Finding['level'], findings: readonly Finding[]): number {
+  return findings.filter((finding) => finding.level === level).length;
 }
 
 type Count = Readonly<Record<'problems' | 'warnings', number>>;
-
-function countOf(configuration: ConfigurationReport, findings: readonly Finding[]): Count {
-  const countAt = (level: Finding['level']) =>
-    findings.filter((finding) => finding.level === level).length;
-  return {
-    problems: configuration.problems.length + countAt('problem'),
-    warnings: configuration.warnings.length + countAt('warning'),
-  };
-}
 
 function conclusion({ problems, warnings }: Count, { kind }: Target): string {
   if (problems > 0) return `${plural(problems, 'problem')}.`;

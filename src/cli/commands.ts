@@ -1,6 +1,6 @@
-import type { Commands } from './command/dispatch.ts';
+import type { Commands } from './dispatch.ts';
 
-/** The commands of the program. Each is loaded only when it runs. Nothing else in the service imports the check. */
+/** The commands of the program. Each is loaded only when it runs. */
 export const COMMANDS: Commands = {
   start: {
     summary: 'run the service',
@@ -12,7 +12,7 @@ export const COMMANDS: Commands = {
   },
   check: {
     summary: 'check the configuration, and a gateway against the interface',
-    load: async () => (await import('../check/check.ts')).checkCommand,
+    load: async () => (await import('./check.ts')).checkCommand,
   },
   schema: {
     summary: 'print the GraphQL schema',
@@ -20,7 +20,7 @@ export const COMMANDS: Commands = {
   },
   interface: {
     summary: 'print what a gateway has to answer, as OpenAPI 3.1',
-    load: async () => (await import('../check/interface.ts')).interfaceCommand,
+    load: async () => (await import('./interface.ts')).interfaceCommand,
   },
   orders: {
     summary: 'read and settle order records, and hold orders',

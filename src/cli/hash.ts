@@ -2,8 +2,7 @@ import { isIP } from 'node:net';
 import { readConfig } from '../config.ts';
 import { addressKey } from '../lib/address-key.ts';
 import { logHash } from '../lib/log-hash.ts';
-import { readArguments, UsageError } from './command/arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK } from './command/dispatch.ts';
+import { type Command, EXIT_FAILED, EXIT_OK, readArguments, UsageError } from './dispatch.ts';
 
 /** Prints the hash of an account, an address or a key in the log, to search for it. */
 export const hashCommand: Command = {

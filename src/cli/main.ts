@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { dispatch } from './command/dispatch.ts';
 import { COMMANDS } from './commands.ts';
+import { dispatch } from './dispatch.ts';
 
 // `trading-graph schema | head` closes the pipe early, which is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

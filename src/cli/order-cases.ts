@@ -9,8 +9,7 @@ import {
   type Settled,
 } from '../store/order-records.ts';
 import type { SettledOutcome, SettleRequest, StoredOrder } from '../store/settlement.ts';
-import { UsageError } from './command/arguments.ts';
-import { EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
+import { EXIT_FAILED, EXIT_OK, type Terminal, UsageError } from './dispatch.ts';
 
 type SettleOptions = {
   readonly [Name in 'verdict' | 'number' | 'by' | 'why']?: string | undefined;

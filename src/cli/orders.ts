@@ -8,8 +8,14 @@ import { openOperatorRecords } from '../store/open-stores.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import { type RecordsStatus, RecordsUnavailableError } from '../store/order-records.ts';
 import { StoreError } from '../store/store-error.ts';
-import { readArguments, UsageError } from './command/arguments.ts';
-import { type Command, EXIT_FAILED, EXIT_OK, type Terminal } from './command/dispatch.ts';
+import {
+  type Command,
+  EXIT_FAILED,
+  EXIT_OK,
+  readArguments,
+  type Terminal,
+  UsageError,
+} from './dispatch.ts';
 import { listOrders, settledOutcome, settleOrder, showOrder } from './order-cases.ts';
 
 export const ordersCommand: Command = {

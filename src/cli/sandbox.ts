@@ -2,8 +2,7 @@ import { sandboxSettings } from '../app/sandbox-settings.ts';
 import { ConfigError, readConfig } from '../config.ts';
 import { ListenError } from '../lib/listen.ts';
 import { startSandbox } from '../sandbox/start.ts';
-import { readArguments, UsageError } from './command/arguments.ts';
-import { type Command, EXIT_OK } from './command/dispatch.ts';
+import { type Command, EXIT_OK, readArguments, UsageError } from './dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 

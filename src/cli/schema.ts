@@ -1,6 +1,5 @@
 import { buildSchema, printedSchema } from '../schema/schema.ts';
-import { readArguments } from './command/arguments.ts';
-import { type Command, EXIT_OK } from './command/dispatch.ts';
+import { type Command, EXIT_OK, readArguments } from './dispatch.ts';
 
 /** Prints the schema, even if the server does not answer introspection. */
 export const schemaCommand: Command = {

@@ -1,5 +1,4 @@
-import { readArguments } from './command/arguments.ts';
-import type { Command } from './command/dispatch.ts';
+import { type Command, readArguments } from './dispatch.ts';
 
 export const startCommand: Command = {
   usage: [

@@ -1,5 +1,5 @@
-import { dispatch } from '../../src/cli/command/dispatch.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { dispatch } from '../../src/cli/dispatch.ts';
 
 /** Runs `trading-graph` in this process, with only these variables: a new process would take a second of a core. */
 export async function runCli(

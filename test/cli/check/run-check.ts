@@ -13,8 +13,7 @@ export function startGateway(options: SandboxOptions = {}) {
 
 export async function check(variables: Variables, args: readonly string[] = []) {
   const result = await runCli(['check', ...args], { ...SERVICE, ...variables });
-  // Texts are wrapped for the console.
-  const text = result.out.trimEnd().replace(/\n {4}(?=\S)/g, ' ');
+  const text = result.out.trimEnd();
   const list = /\nProblems\n((?: {2}- .*\n)*)/.exec(`${text}\n`)?.[1] ?? '';
   const lines = list.split('\n').filter(Boolean);
   const problems = lines.map((line) => line.replace('  - ', ''));

@@ -1,12 +1,18 @@
-import type { OperationSettings } from '../../gateway/calls.ts';
-import { GatewayClient } from '../../gateway/client.ts';
-import type { ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
-import type { Exchange, WireCall } from '../../gateway/exchange.ts';
-import { gatewayWidths, Pools } from '../../gateway/pools.ts';
-import type { RequestSettings } from '../../gateway/requests.ts';
-import { Transport } from '../../gateway/transport.ts';
-import { LogicalClock } from '../../lib/clock.ts';
-import { toToken } from '../../lib/token.ts';
+import { jsonOf } from '../gateway/answer-body.ts';
+import type { OperationSettings } from '../gateway/calls.ts';
+import { isSuccess } from '../gateway/classify.ts';
+import { GatewayClient } from '../gateway/client.ts';
+import type { ReadOperation, WriteOperation } from '../gateway/define-operation.ts';
+import type { Exchange, WireCall } from '../gateway/exchange.ts';
+import { type DescribedOperation, isSignIn } from '../gateway/operation.ts';
+import { gatewayWidths, Pools } from '../gateway/pools.ts';
+import type { RequestSettings } from '../gateway/requests.ts';
+import type { TimeUnit } from '../gateway/scalars.ts';
+import { Transport } from '../gateway/transport.ts';
+import { LogicalClock } from '../lib/clock.ts';
+import { isObject } from '../lib/is-object.ts';
+import { toToken } from '../lib/token.ts';
+import { type Comparison, compare } from './comparison.ts';
 
 interface ProbeOptions extends RequestSettings, OperationSettings {
   readonly url: string;
@@ -24,6 +30,27 @@ export interface Probed<Result> {
   /** Null if the operation failed. */
   readonly result: Result | null;
   readonly error: unknown;
+}
+
+/** One comparison for each call of the operation. The pages of one list are compared together. */
+export function comparisonsOf(
+  operation: DescribedOperation,
+  { recorded }: Probed<unknown>,
+  unit: TimeUnit,
+): Comparison[] {
+  return Object.values(operation.calls).flatMap((description) => {
+    const own = recorded.filter(({ call }) => call.description === description);
+    const answers = own.flatMap(({ exchange }) => successIn(operation, exchange));
+    return answers.length === 0 ? [] : [compare(description.answer, answers, unit)];
+  });
+}
+
+/** The JSON of a 2xx. A sign-in that a 200 refuses does not count. */
+function successIn(operation: DescribedOperation, exchange: Exchange): unknown[] {
+  if (!exchange.sent || !exchange.answered || !isSuccess(exchange.status)) return [];
+  const json = jsonOf(exchange);
+  const isRefusedSignIn = isSignIn(operation) && isObject(json) && 'error' in json;
+  return json === undefined || isRefusedSignIn ? [] : [json];
 }
 
 /** Runs operations one at a time, like the service but without retries and breakers, and records their calls. */

@@ -1,6 +1,6 @@
-import { programVersion } from '../../app/program-version.ts';
-import { ConfigError, type Environment } from '../../config.ts';
-import { UsageError } from './arguments.ts';
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { programVersion } from '../app/program-version.ts';
+import { ConfigError, type Environment } from '../config.ts';
 
 /** The parts of the process that a command may use, passed in so that a test can replace them. */
 export interface Terminal {
@@ -15,6 +15,11 @@ export interface Command {
   readonly usage: string;
   /** Resolves to the exit code. The caller prints a UsageError, and the problems of a ConfigError. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+/** The command line is faulty; the message names the fault. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
 }
 
 export const EXIT_OK = 0;
@@ -75,4 +80,15 @@ function usage(commands: Commands): string[] {
     '',
     'trading-graph <command> --help explains a command, trading-graph --version prints the version.',
   ];
+}
+
+/** Returns the options and positionals of a command line; throws a UsageError if it is faulty. */
+export function readArguments<const T extends ParseArgsConfig>(
+  config: T,
+): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config);
+  } catch (problem) {
+    throw new UsageError(problem instanceof Error ? problem.message : String(problem));
+  }
 }

@@ -1,8 +1,14 @@
-import { decimal, instant, integer, numericId, readingIn } from '../../gateway/scalars.ts';
-import type { Loss, ScalarShape, Shape } from '../../gateway/shape.ts';
-import { isObject } from '../../lib/is-object.ts';
-import { parseMoment } from '../../lib/moment-text.ts';
-import { redact } from '../../lib/redact.ts';
+import {
+  decimal,
+  instant,
+  integer,
+  numericId,
+  readingIn,
+  type TimeUnit,
+} from '../gateway/scalars.ts';
+import type { Loss, ScalarShape, Shape } from '../gateway/shape.ts';
+import { isObject } from '../lib/is-object.ts';
+import { redact } from '../lib/redact.ts';
 
 /** The types that one field of the gateway's interface has in all rows of the answers. No value of the field is kept. */
 export interface SeenField {
@@ -10,7 +16,7 @@ export interface SeenField {
   readonly path: string;
   readonly expected: string;
   /** The types that were found, and how often; empty if there was no row. */
-  readonly seen: Readonly<Record<string, number>>;
+  readonly seen: Map<string, number>;
   /** The loss if the field is missing or null. */
   readonly missing: Loss;
   /** The loss if the field has another type. */
@@ -20,27 +26,24 @@ export interface SeenField {
 export interface Comparison {
   readonly fields: readonly SeenField[];
   /** Properties that the interface does not name, with their types. `[…]` replaces a name that may be data. */
-  readonly unknown: readonly { readonly path: string; readonly type: string }[];
-  /** The numeric times, except zeros. */
-  readonly times: readonly number[];
+  readonly unknown: ReadonlyMap<string, string>;
 }
 
 export const MISSING = 'missing';
 export const NULL = 'null';
 
-type Tally = { -readonly [Name in keyof SeenField]: SeenField[Name] };
-type Losses = Pick<SeenField, 'missing' | 'wrong'>;
-
 /** Compares the JSON answers to one call with its description. */
-export function compare(described: Shape, answers: readonly unknown[]): Comparison {
-  const tallies = new Map<string, Tally>();
+export function compare(
+  described: Shape,
+  answers: readonly unknown[],
+  unit: TimeUnit = 'auto',
+): Comparison {
+  const fields = new Map<string, SeenField>();
   const unknown = new Map<string, string>();
-  const times: number[] = [];
 
   // The report also has the fields of which no answer has a value.
-  const addExpected = (shape: Shape, losses: Losses, path: string): void => {
-    const { missing, wrong } = losses;
-    tallies.set(path, { path, expected: typeName(shape), seen: {}, missing, wrong });
+  const addExpected = (shape: Shape, { missing, wrong }: Losses, path: string): void => {
+    fields.set(path, { path, expected: typeName(shape), seen: new Map(), missing, wrong });
     if (shape.kind === 'list') {
       addExpected(shape.of, { missing: shape.wrong, wrong: shape.wrong }, `${path}[]`);
     } else if (shape.kind === 'object') {
@@ -52,10 +55,10 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
 
   const addFound = (shape: Shape, value: unknown, path: string): void => {
     // `addExpected` has added every path of the shape.
-    const tally = tallies.get(path) as Tally;
-    const type = typeIn(shape, value);
-    tally.seen = { ...tally.seen, [type]: (tally.seen[type] ?? 0) + 1 };
-    if (type !== tally.expected) return;
+    const { expected, seen } = fields.get(path) as SeenField;
+    const type = typeIn(shape, value, unit);
+    seen.set(type, (seen.get(type) ?? 0) + 1);
+    if (type !== expected) return;
     if (shape.kind === 'list') {
       for (const entry of value as readonly unknown[]) addFound(shape.of, entry, `${path}[]`);
     } else if (shape.kind === 'object') {
@@ -67,19 +70,24 @@ export function compare(described: Shape, answers: readonly unknown[]): Comparis
         if (Object.hasOwn(shape.fields, name)) continue;
         unknown.set(below(path, shownName(name)), plainTypeOf(property));
       }
-    } else if (shape.isTime) {
-      const isNumeric = parseMoment(String(value)) === null;
-      if (isNumeric && Number(value) !== 0) times.push(Number(value));
     }
   };
 
   addExpected(described, { missing: 'answer', wrong: 'answer' }, '');
   for (const answer of answers) addFound(described, answer, '');
-  return {
-    fields: [...tallies.values()],
-    unknown: [...unknown].map(([path, type]) => ({ path, type })),
-    times,
-  };
+  return { fields: [...fields.values()], unknown };
+}
+
+type Losses = Pick<SeenField, 'missing' | 'wrong'>;
+
+/** Whether each value has the expected type. An optional field may also be missing or null. */
+export function isAsDescribed({ seen, expected, missing }: SeenField): boolean {
+  const others = [...seen.keys()].filter((type) => type !== expected);
+  return others.every((type) => missing === 'nothing' && isAbsence(type));
+}
+
+export function isAbsence(type: string): boolean {
+  return type === MISSING || type === NULL;
 }
 
 function below(path: string, name: string): string {
@@ -97,36 +105,40 @@ function shownName(name: string): string {
 function typeName(shape: Shape): string {
   if (shape.kind === 'list' || shape.kind === 'object') return shape.kind;
   if (shape.oneOf) return `one of ${shape.oneOf.join(', ')}`;
+  if (shape.isTime) return 'time';
   return shape.isWhole ? 'whole number' : shape.kind;
 }
 
-/** The type of the value. If the value fits its description, this is the name of the type in the interface. */
-function typeIn(shape: Shape, value: unknown): string {
+/** The type of the value. If the service can read the value, this is the name of the type in the interface. */
+function typeIn(shape: Shape, value: unknown, unit: TimeUnit): string {
   const type = plainTypeOf(value);
-  if (shape.kind === 'list' || shape.kind === 'object') return type;
-  if (shape.kind === 'any') return value == null ? type : 'any';
-  if (typeof value === 'string' && shape.kind === 'number') {
-    return isNumberInText(shape, value) ? typeName(shape) : type;
-  }
-  if (type !== shape.kind) return type;
-  return misfitOf(shape, value) ?? typeName(shape);
+  const isNested = shape.kind === 'list' || shape.kind === 'object';
+  if (isNested || isAbsence(type)) return type;
+  if (isReadable(shape, value, unit)) return typeName(shape);
+  return type === shape.kind ? `another ${type}` : type;
 }
 
-/** Whether the service reads the string as a number or time. */
-function isNumberInText({ isWhole, isId, isTime }: ScalarShape, text: string): boolean {
-  if (isTime) return instant(text, readingIn('auto')) !== null;
-  if (isId) return numericId(text) !== null;
-  return Number.isFinite(isWhole ? integer(text) : decimal(text));
+function isReadable(shape: ScalarShape, value: unknown, unit: TimeUnit): boolean {
+  const { kind, isTime, isId, isWhole, isFilled, oneOf } = shape;
+  if (kind === 'any') return true;
+  if (kind === 'number') {
+    if (isTime) return isPlausibleTime(value, unit);
+    if (isId) return numericId(value) !== null;
+    if (isWhole) return integer(value) !== null;
+    return Number.isFinite(typeof value === 'string' ? decimal(value) : value);
+  }
+  if (typeof value !== kind || (isFilled && value === '')) return false;
+  return oneOf === undefined || oneOf.includes(value as string);
 }
 
-/** Returns why a value of the right type is still wrong; null if it fits. */
-function misfitOf(shape: ScalarShape, value: unknown): string | null {
-  if (shape.kind === 'number') {
-    if (!Number.isFinite(value)) return 'number too large for JSON';
-    return shape.isWhole && integer(value) === null ? 'number that is not whole' : null;
-  }
-  if (shape.isFilled && value === '') return 'empty string';
-  return shape.oneOf && !shape.oneOf.includes(value as string) ? 'another string' : null;
+const YEAR_2000_MS = Date.UTC(2000);
+const YEAR_2100_MS = Date.UTC(2100);
+
+/** False for a time that another unit would make plausible. Zero stands for no time. */
+function isPlausibleTime(value: unknown, unit: TimeUnit): boolean {
+  const ms = instant(value, readingIn(unit));
+  if (ms === null) return Number(value) === 0;
+  return ms >= YEAR_2000_MS && ms < YEAR_2100_MS;
 }
 
 function plainTypeOf(value: unknown): string {

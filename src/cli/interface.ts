@@ -1,6 +1,5 @@
-import { readArguments } from '../cli/command/arguments.ts';
-import { type Command, EXIT_OK } from '../cli/command/dispatch.ts';
-import { openApi } from './open-api.ts';
+import { openApi } from '../check/open-api.ts';
+import { type Command, EXIT_OK, readArguments } from './dispatch.ts';
 
 /** Prints the answers that a gateway has to give, for mock servers, validators and generators. */
 export const interfaceCommand: Command = {

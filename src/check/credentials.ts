@@ -1,5 +1,5 @@
-import { givenValue, type Variables } from '../../config/given-value.ts';
-import { plainText, secret } from '../../config/kinds.ts';
+import { givenValue, type Variables } from '../config/given-value.ts';
+import { plainText, secret } from '../config/kinds.ts';
 
 export type Credentials =
   | { readonly kind: 'token'; readonly token: string }

@@ -1,10 +1,14 @@
-import { settingProblem } from '../../app/usable.ts';
-import type { SettingName } from '../../config/settings.ts';
-import { type Config, type Environment, parseEnvironment } from '../../config.ts';
-import { KEY_SET_TIMEOUT_MS } from '../../domain/auth/verifier.ts';
-import { isObject } from '../../lib/is-object.ts';
-import { reasonOf } from '../../lib/reason-of.ts';
-import { findUnusable } from './unusable.ts';
+import { createServer } from 'node:net';
+import { openConfiguredStores, problemsOf, settingProblem, usable } from '../app/usable.ts';
+import type { SettingName } from '../config/settings.ts';
+import { type Config, type Environment, parseEnvironment } from '../config.ts';
+import { KEY_SET_TIMEOUT_MS } from '../domain/auth/verifier.ts';
+import { readManifest } from '../engine/index.ts';
+import { isObject } from '../lib/is-object.ts';
+import { listen } from '../lib/listen.ts';
+import { reasonOf } from '../lib/reason-of.ts';
+import type { StoreOptions } from '../store/open-stores.ts';
+import type { SharedStore } from '../store/shared-store.ts';
 
 export interface ConfigurationReport {
   /** One line for each problem, as a start prints them. */
@@ -43,6 +47,51 @@ export async function checkConfiguration(environment: Environment): Promise<Conf
     ],
     warnings: [...warnings, ...storeWarnings, ...unusable.filter((line) => IN_USE.test(line))],
   };
+}
+
+interface StoreObserver extends Pick<StoreOptions, 'onWarn'> {
+  readonly onOpen: (stores: SharedStore) => void;
+}
+
+/**
+ * Tries the stores, manifests and addresses of the configuration like a start, and changes nothing. Skips settings that
+ * already have a problem. `observer` receives the open stores and their warnings.
+ */
+export async function findUnusable(
+  config: Config,
+  faulty: ReadonlySet<SettingName>,
+  observer: StoreObserver,
+): Promise<readonly string[]> {
+  const isFit = (...names: SettingName[]) => !names.some((name) => faulty.has(name));
+  const { adminHost, adminPort, host, persistedDocuments: path, port } = config;
+  const attempts: Promise<unknown>[] = [];
+  if (isFit('REDIS_URL', 'REDIS_PREFIX', 'ORDER_STORE')) {
+    attempts.push(tryStores(config, observer));
+  }
+  if (path !== null && isFit('PERSISTED_DOCUMENTS')) {
+    attempts.push(usable(readManifest(path), ['PERSISTED_DOCUMENTS', path]));
+  }
+  if (isFit('PORT', 'HOST')) {
+    attempts.push(usable(probeAddress(port, host), ['PORT', port], ['HOST', host]));
+  }
+  if (isFit('ADMIN_PORT', 'ADMIN_HOST')) {
+    const probe = probeAddress(adminPort, adminHost);
+    attempts.push(usable(probe, ['ADMIN_PORT', adminPort], ['ADMIN_HOST', adminHost]));
+  }
+  return (await Promise.allSettled(attempts)).flatMap(problemsOf);
+}
+
+async function tryStores(config: Config, { onOpen, onWarn }: StoreObserver): Promise<void> {
+  const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
+  onOpen(opened);
+  await opened.records.close();
+}
+
+/** Opens a listener and closes it, without serving a request. */
+async function probeAddress(port: number, host: string): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  await listen(server, port, host);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Reports a Redis or a key set that cannot be used. The service would start, but refuse orders or verify no token. */

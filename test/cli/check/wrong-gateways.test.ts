@@ -1,0 +1,177 @@
+import { expect, test } from 'vitest';
+import { instrumentRow, positionRow, sessionRow } from '../../gateway/wire/rows.ts';
+import { OPERATION_CASES } from '../../operations/all.ts';
+import {
+  answer,
+  type ScriptedRequest,
+  startScriptedGateway,
+} from '../../support/scripted-gateway.ts';
+import { inSeconds, signedToken } from '../../support/tokens.ts';
+import { check, type Variables } from './run-check.ts';
+
+type Answers = (path: string, request: ScriptedRequest) => Buffer;
+
+/** Runs the check against a gateway with these answers, and returns what it prints, without times and the address. */
+async function printed(answers: Answers, claims: object, more: Variables = {}): Promise<string> {
+  await using gateway = await startScriptedGateway((socket, request) =>
+    socket.write(answers(request.path, request)),
+  );
+  const token = signedToken({ claims: { ...claims, exp: inSeconds(60) }, secret: SECRET });
+  const { text } = await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token, ...more });
+  return text
+    .replace(gateway.url, 'http://gateway')
+    .replaceAll(/ +\d+ ms( +(?=\S))?/g, '  ')
+    .replaceAll(/ +$/gm, '');
+}
+
+const SECRET = 'the secret of a gateway, 32 bytes';
+const ORDINARY = { login: 700001, group: 'standard-usd' };
+
+function bodyAt(path: string): unknown {
+  if (path.startsWith('/trading/session/')) return sessionRow;
+  if (path === '/trading/positions') return { positions: [positionRow] };
+  if (path.startsWith('/trading/tickers/')) return [instrumentRow];
+  return OPERATION_CASES[path.endsWith('customer-id') ? 'getCustomerId' : 'getWithdrawalMethods']
+    .answer;
+}
+
+/** Verifies the signature as a real gateway does. */
+function isVerified({ headers }: ScriptedRequest): boolean {
+  const token = headers.authorization?.replace('Bearer ', '') ?? '';
+  const claims = token.split('.')[1];
+  if (claims === undefined) return false;
+  const payload = JSON.parse(Buffer.from(claims, 'base64url').toString());
+  return signedToken({ claims: payload, secret: SECRET }) === token;
+}
+
+const UNAUTHORIZED = answer(401, { error: 'UNAUTHORIZED' });
+
+test('a web server in place of the gateway', async () => {
+  const page = answer(404, '<!doctype html>', { 'content-type': 'text/html' });
+  expect(await printed(() => page, ORDINARY)).toMatchInlineSnapshot(`
+    "Configuration  fine
+    Gateway        http://gateway
+      op 12  GET /trading/positions                    404  without a token
+
+    Problems
+      - GATEWAY_URL  op 12: Status 404, text/html.
+
+    1 problem."
+  `);
+});
+
+/** Renamed claims and fields, times in seconds, one page of positions, no caching headers. */
+const otherNames: Answers = (path, request) => {
+  if (!isVerified(request)) return UNAUTHORIZED;
+  const { priceOpen, ...position } = positionRow;
+  const { digits: _, ...incomplete } = instrumentRow;
+  const renamed = { ...position, id: 'p-1', open_price: priceOpen };
+  if (path.startsWith('/trading/session/')) {
+    return answer(200, { ...sessionRow, createdAt: 1_700_000_000, positions: [], orders: null });
+  }
+  if (path === '/trading/positions') return answer(200, { positions: [renamed], total: 7 });
+  if (path.startsWith('/trading/tickers/')) return answer(200, [instrumentRow, incomplete]);
+  return answer(200, bodyAt(path));
+};
+
+test('a gateway with other names and units', async () => {
+  const claims = { sub: 'u-5', mt5_account: 700001, tier: 'standard-usd' };
+  const milliseconds = { GATEWAY_TIME_UNIT: 'ms' };
+  expect(await printed(otherNames, claims, milliseconds)).toMatchInlineSnapshot(`
+    "Configuration  fine
+    Gateway        http://gateway
+      op 12  GET /trading/positions                    401  without a token
+      op 11  GET /payments/client/withdrawal-methods   200  10 of 10 fields as described
+      op 12  GET /trading/positions                    200  24 of 25 fields as described
+      op 13  GET /payments/client/customer-id          200  2 of 2 fields as described
+      op 11  GET /payments/client/withdrawal-methods   401  a broken signature
+      op 12  GET /trading/positions                    401  a broken signature
+      op 13  GET /payments/client/customer-id          401  a broken signature
+
+    Problems
+      - GATEWAY_LOGIN_CLAIM  The claim login holds no login. The claims: sub (string), mt5_account (number), tier (string), exp (number).
+      - op 1: Neither op 10 nor the token names a group, so the catalog is not checked.
+      - op 12: Each of positions[] lacks priceOpen; they will be null.
+
+    Warnings
+      - op 12: Not in the interface, and not read: positions[].open_price (number), total (number). Is it one page of several? docs/your-own.md says how to read pages.
+
+    3 problems."
+  `);
+  const login = { ...milliseconds, GATEWAY_LOGIN_CLAIM: 'mt5_account' };
+  expect(await printed(otherNames, claims, login)).toMatchInlineSnapshot(`
+    "Configuration  fine
+    Gateway        http://gateway
+      op 12  GET /trading/positions                    401  without a token
+      op 10  GET /trading/session/{login}              200  24 of 26 fields as described
+      op 11  GET /payments/client/withdrawal-methods   200  10 of 10 fields as described
+      op 12  GET /trading/positions                    200  24 of 25 fields as described
+      op 13  GET /payments/client/customer-id          200  2 of 2 fields as described
+      op 1   GET /trading/tickers/{group}              200  45 of 46 fields as described
+      op 10  GET /trading/session/{login}              401  a broken signature
+      op 11  GET /payments/client/withdrawal-methods   401  a broken signature
+      op 12  GET /trading/positions                    401  a broken signature
+      op 13  GET /payments/client/customer-id          401  a broken signature
+      op 1   GET /trading/tickers/{group}              401  a broken signature
+
+    Problems
+      - GATEWAY_TIME_UNIT  op 10: createdAt: time expected, another number 1 of 1 times found; is it in another unit?
+      - GATEWAY_GROUP_CLAIM  The claim group does not hold the group of op 10. It is in: tier (string).
+      - op 12: Each of positions[] lacks priceOpen; they will be null.
+      - op 1: [].digits: whole number expected, missing 1 of 2 times found; such an instrument is left out of the catalog.
+      - op 1: 1 of 2 instruments are left out.
+
+    Warnings
+      - op 12: Not in the interface, and not read: positions[].open_price (number), total (number). Is it one page of several? docs/your-own.md says how to read pages.
+
+    Notes
+      - op 10: Empty: positions, orders. Check with an account that has some.
+      - op 1: It has no Age: its age counts from its arrival.
+      - op 1: It has no ETag: each refresh loads all of it.
+
+    5 problems."
+  `);
+});
+
+/** It verifies no signature and serves everybody; its cache is old, and one operation is down. */
+const careless: Answers = (path) => {
+  const age = { age: 7_200, etag: '"1"' };
+  if (path.startsWith('/trading/tickers/'))
+    return answer(200, [{ ...instrumentRow, _id: 'X' }], age);
+  if (path.endsWith('customer-id'))
+    return answer(503, 'busy', { 'content-type': 'text/plain', 'retry-after': 7 });
+  return answer(200, bodyAt(path));
+};
+
+test('a gateway that trusts every token', async () => {
+  expect(await printed(careless, ORDINARY)).toMatchInlineSnapshot(`
+    "Configuration  fine
+    Gateway        http://gateway
+      op 12  GET /trading/positions                    200  without a token
+      op 10  GET /trading/session/{login}              200  72 of 72 fields as described
+      op 11  GET /payments/client/withdrawal-methods   200  10 of 10 fields as described
+      op 12  GET /trading/positions                    200  25 of 25 fields as described
+      op 13  GET /payments/client/customer-id          503
+      op 1   GET /trading/tickers/{group}              200  46 of 46 fields as described
+      op 10  GET /trading/session/{login}              200  a broken signature
+      op 11  GET /payments/client/withdrawal-methods   200  a broken signature
+      op 12  GET /trading/positions                    200  a broken signature
+      op 1   GET /trading/tickers/{group}              200  a broken signature
+
+    Problems
+      - op 12: It is answered without a token; the interface requires one.
+      - op 13: Status 503, text/plain, Retry-After 7 s.
+      - CATALOG_MAX_AGE_SECONDS  op 1: The catalog is 7200 s old when it arrives, and may be 3600 s old: it is always marked stale.
+      - JWT_SECRET  op 10: A token without a valid signature is accepted, so the gateway's 200 proves nothing.
+      - JWT_SECRET  op 11: A token without a valid signature is accepted, so the gateway's 200 proves nothing.
+      - JWT_SECRET  op 12: A token without a valid signature is accepted, so the gateway's 200 proves nothing.
+
+    Warnings
+      - op 1: 2 of 2 symbols of positions and orders are not the _id of an instrument: their \`instrument\` will be null.
+
+    Notes
+      - JWT_SECRET  op 1: A token without a valid signature is accepted, so the gateway's 200 proves nothing.
+
+    6 problems."
+  `);
+});
