@@ -46,7 +46,9 @@ export const START_SCREEN: TypedText<ScreenData, Record<string, never>> = `query
   session { id balance equity currency fetchedAt }
   positions { id symbol name profit }
   orders { id symbol name priceOpen digits }
-  watchList: instrumentsByIds(ids: ${JSON.stringify(WATCHED)}) { id symbol name leverage }
+  watchList: instrumentsByIds(ids: ${JSON.stringify(WATCHED)}) {
+    id symbol name leverage
+  }
   ... @defer {
     withdrawalMethods { id title status }
     customerId

@@ -16,7 +16,7 @@ export function onClick(button: HTMLButtonElement, task: Task): void {
 
 /** Runs the task. If the task fails, a sentence below the button says why. Resolves to whether the task succeeded. */
 export async function attempt(button: HTMLButtonElement, task: Task): Promise<boolean> {
-  const row = button.closest('.tools, ul') ?? button;
+  const row = button.closest('.tools, .presets, ul') ?? button;
   const clear = () => {
     if (row.nextElementSibling?.matches('.problem')) row.nextElementSibling.remove();
   };

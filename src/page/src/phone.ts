@@ -11,6 +11,8 @@ interface Part {
   /** The part needs all of these fields. */
   readonly fields: readonly Field[];
   readonly rows: (found: Found) => readonly Row[];
+  /** What the rows' figures are. */
+  readonly figure?: string;
   /** When the gateway gave the part, if known. */
   readonly asOf?: (way: Way) => Date | null | undefined;
 }
@@ -27,16 +29,18 @@ export const PARTS: readonly Part[] = [
     asOf: ({ data: { session } }) => (session?.fetchedAt ? new Date(session.fetchedAt) : null),
   },
   {
-    ...list('Positions', 'positions', ({ profit }) => formatProfit(profit)),
+    ...list('Positions', 'positions', 'profit', ({ profit }) => formatProfit(profit)),
     asOf: ({ positionsAsOf }) => positionsAsOf,
   },
-  list('Orders', 'orders', ({ priceOpen = null, digits = null }) => formatPrice(priceOpen, digits)),
-  list('Watch list', 'watchList', ({ leverage }) => `1:${leverage}`),
+  list('Orders', 'orders', 'price', ({ priceOpen = null, digits = null }) =>
+    formatPrice(priceOpen, digits),
+  ),
+  list('Watch list', 'watchList', 'leverage', ({ leverage }) => `1:${leverage}`),
   {
     name: 'Payout',
     fields: ['withdrawalMethods', 'customerId'],
     rows: ({ withdrawalMethods, customerId }) => [
-      ['Id', '', customerId],
+      ['Customer', '', customerId],
       ...withdrawalMethods.map(
         ({ title, status }): Row => [title ?? '', '', status?.toLowerCase() ?? ''],
       ),
@@ -47,11 +51,12 @@ export const PARTS: readonly Part[] = [
 function list(
   name: string,
   field: 'positions' | 'orders' | 'watchList',
-  figure: (row: ScreenRow) => string,
+  figure: string,
+  figureOf: (row: ScreenRow) => string,
 ): Part {
   const rows = (found: Found) =>
-    found[field].flatMap((row): Row[] => (row ? [[row.symbol, row.name, figure(row)]] : []));
-  return { name, fields: [field], rows };
+    found[field].flatMap((row): Row[] => (row ? [[row.symbol, row.name, figureOf(row)]] : []));
+  return { name, fields: [field], rows, figure };
 }
 
 /** Why the part is missing; empty if it has arrived, or may still arrive. */
@@ -93,7 +98,7 @@ export class Phone {
       const isCounted = found !== null && COUNTED.has(part.name) && !asOf;
       title.replaceChildren(
         isCounted ? `${part.name} ${found.length}` : part.name,
-        ...(asOf ? [h('time', {}, formatTime(asOf))] : []),
+        asOf ? h('time', {}, formatTime(asOf)) : h('span', {}, (found && part.figure) ?? ''),
       );
       const failed = failure ? [h('li', {}, textOf(failure))] : [];
       rows.replaceChildren(...failed, ...(found ?? []).map(toElement));
@@ -102,10 +107,22 @@ export class Phone {
 }
 
 function textOf({ call, reason }: Failure): string {
-  const text = ['blank', call, reason].filter(Boolean).join(': ');
-  // A code of two words is wider than the phone, so it may break between its words.
-  return text.replaceAll('_', ' ').toLowerCase();
+  return `Not loaded: ${reasonOf(call, reason ?? 'failed')}`;
 }
+
+function reasonOf(call: string | null, reason: string): string {
+  // A code has underscores, which a phone is too narrow for.
+  if (call === null) return reason.replaceAll('_', ' ').toLowerCase();
+  return `${call} ${/^\d+$/.test(reason) ? `answered ${reason}` : (WORDS[reason] ?? reason)}`;
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  unreachable: 'is unreachable',
+  offline: 'is unreachable: this device is offline',
+  'broken off': 'broke off',
+  'not JSON': 'answered no JSON',
+  'not as expected': 'answered something else',
+};
 
 function toElement([name, about, figure]: Row): HTMLLIElement {
   return h(

@@ -18,6 +18,7 @@ export interface Way {
   readonly calls: readonly MeasuredCall[];
   readonly data: Partial<ScreenData>;
   readonly missing: Partial<Record<Field, Failure>>;
+  readonly startedAt: Date;
   /** When the gateway gave the positions, if they are older than the answer. */
   positionsAsOf?: Date | null;
 }
@@ -50,7 +51,7 @@ type WireTicker = WireRow & { readonly _id: string };
 /** Loads the screen like an app that calls the gateway itself. The catalog is requested after the session names the group. */
 export async function fetchFromGateway(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
-  const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
+  const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, startedAt: new Date() };
 
   /** Null if the call failed; its fields are then missing. */
   async function fill<Body>(
@@ -130,7 +131,7 @@ function named({ friendlyName: name, ...row }: WireRow): ScreenRow {
 /** Loads the screen by one query, without the client, because the page shows the answer's size and its parts. */
 export async function fetchFromGraph(app: App, token: string, show: Show): Promise<Way> {
   const stopwatch = new Stopwatch();
-  const way: Way = { calls: stopwatch.calls, data: {}, missing: {} };
+  const way: Way = { calls: stopwatch.calls, data: {}, missing: {}, startedAt: new Date() };
   show(way);
   // A field of a later part counts as loading until that part arrives.
   const drawPart = (soFar: AnswerSoFar) => {

@@ -16,6 +16,8 @@ import {
 
 const SOURCES = join(import.meta.dirname, '..', '..');
 const SCRIPT = join('bundle', 'page.js.br');
+/** The page of the documentation to which this page links. */
+const GUIDE = '/docs/clients.md';
 const unpackBrotli = promisify(brotliDecompress);
 
 type MayControl = (request: IncomingMessage) => boolean;
@@ -42,6 +44,7 @@ export class DemoPage implements Site {
 
   answer(reply: HttpReply, path: string): Promise<void> | null {
     if (path === '/' && wantsPage(reply.request)) return this.#page(reply);
+    if (path === GUIDE && reply.request.method === 'GET') return this.#guide(reply);
     return path.startsWith('/demo/') ? this.#file(reply, path) : null;
   }
 
@@ -50,6 +53,12 @@ export class DemoPage implements Site {
     // With this attribute the page's style hides the controls.
     const remote = html.replace('<html', '<html data-remote');
     await sendPage(reply, this.#mayControl(reply.request) ? html : remote, policy);
+  }
+
+  async #guide(reply: HttpReply): Promise<void> {
+    const text = await readFile(join(this.#folder, '..', GUIDE));
+    reply.set('content-type', 'text/plain; charset=utf-8');
+    await reply.send(200, text);
   }
 
   async #file(reply: HttpReply, path: string): Promise<void> {

@@ -1,6 +1,9 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, test } from 'vitest';
+import { captionOf } from '../../../src/page/src/caption.ts';
 import { formatUnits } from '../../../src/page/src/format.ts';
+import { lostVerdict } from '../../../src/page/src/lost-verdict.ts';
+import type { Way } from '../../../src/page/src/start-screen.ts';
 import { DemoPage } from '../../../src/sandbox/page/demo-page.ts';
 import { startTestApp } from '../../support/app.ts';
 import { rawRequest } from '../../support/raw-request.ts';
@@ -42,6 +45,51 @@ describe('the demonstration page', () => {
       '791.8',
       '12,000',
     ]);
+  });
+
+  test('says how old a figure is where the phones differ, and nothing where they agree', () => {
+    const now = Date.now();
+    const way = (equity: number, ageMs: number): Way => ({
+      calls: [],
+      missing: {},
+      startedAt: new Date(now),
+      data: {
+        session: { equity, balance: 1, currency: 'USD', fetchedAt: new Date(now - ageMs).toJSON() },
+        ...{ positions: [], orders: [], watchList: [], withdrawalMethods: [], customerId: 'c' },
+      },
+    });
+    const same = 'both phones show the same 0 positions, and the same orders and instruments';
+    expect(captionOf({ rest: way(2, 0), graph: way(2, 25_000) })).toBe(`${same}.`);
+    expect(captionOf({ rest: way(2, 0), graph: way(3, 25_000) })).toBe(
+      `${same}; the graph’s equity is 25 s older: cached.`,
+    );
+    const failed = { ...way(2, 0), missing: { session: { call: 'session', reason: '503' } } };
+    expect(captionOf({ rest: failed, graph: way(3, 25_000) })).toMatch(
+      /^REST shows 4 of 5 parts, no equity; the graph shows 5 of 5 parts, equity of \d\d:\d\d:\d\d\.$/,
+    );
+  });
+
+  test.each([
+    ['accepted', 1, 1, /^REST’s repeat makes 2 .*; the graph’s makes 1: it carries the key of/],
+    ['unsent', 0, 0, /; the graph’s order is not placed, and the app can say that nothing was/],
+    ['unknown', 1, 0, /; the graph’s order is unknown, with 0 positions, and may be asked about/],
+  ])(
+    'says of a lost answer what is seen: %s, with %i orders and %i positions',
+    (outcome, received, opened, words) => {
+      const rest = { sent: 2, outcome: 'accepted', received: 2, opened: 2 };
+      expect(lostVerdict(rest, { sent: 2, outcome, received, opened })).toMatch(words);
+    },
+  );
+
+  test('links to the guide for apps, which is served as text', async () => {
+    const page = await rawRequest(app.url, { headers: { accept: 'text/html' } });
+    expect(page.text).toContain('href="docs/clients.md"');
+    const { status, headers, text } = await rawRequest(`${app.url}/docs/clients.md`);
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(text).toMatch(/^# Into your app/);
+    for (const path of ['docs/orders.md', 'docs/../package.json']) {
+      expect((await rawRequest(`${app.url}/${path}`)).status).toBe(404);
+    }
   });
 
   test('allows only its own script and style', async () => {

@@ -70,7 +70,7 @@ describeInBrowser('the demonstration page', (browser) => {
     const { page, waitForText } = visitor;
     await page.locator('#outages button', { hasText: 'Gateway down' }).click();
     const verdict = (tense: string) =>
-      `REST ${tense} 0 of 5 parts; the graph ${tense} 4 of 5 parts, no payout(?:, prices of ${TIME})?\\.$`;
+      `REST ${tense} 0 of 5 parts; the graph ${tense} 4 of 5 parts, no payout(?:, prices of ${TIME})?(?:, equity of ${TIME})?\\.$`;
     await waitForText(
       'outage-verdict',
       new RegExp(`^Gateway down, since ${TIME}: ${verdict('shows')}`),

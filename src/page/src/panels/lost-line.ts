@@ -1,5 +1,6 @@
 import type { App } from '../app.ts';
 import { find, h, setText } from '../dom.ts';
+import { lostVerdict, type Seen } from '../lost-verdict.ts';
 import { pause } from '../network.ts';
 import { onClick } from '../on-click.ts';
 import { ordersReceived } from '../sandbox.ts';
@@ -9,9 +10,6 @@ const POSITIONS = `${GATEWAY}/trading/positions`;
 const SYMBOL = 'AAPL';
 /** The usual pause of an app before it repeats a lost request. */
 const REPEAT_MS = 1_000;
-
-/** The visible facts of one app's order: its requests, its answer, and its result at the gateway. */
-type Seen = Awaited<ReturnType<typeof countOrder>>;
 
 const ROWS: readonly (readonly [name: string, figure: (seen: Seen) => string | number])[] = [
   ['Sent by the app', ({ sent }) => `${sent} ×`],
@@ -40,13 +38,15 @@ export function startLostLine(app: App): void {
     draw(rest);
     const graph = await countOrder(app, buyOverGraph);
     draw(rest, graph);
-    const words = `REST’s repeat makes ${rest.opened} positions of one order; the graph’s makes ${graph.opened}: it carries the key of the first request.`;
-    setText(verdict, rest.opened > graph.opened ? words : 'The gateway took no second order.');
+    setText(verdict, lostVerdict(rest, graph));
   });
 }
 
 /** Buys by `buy`, over a connection that drops once, and counts the requests and their results. */
-async function countOrder(app: App, buy: (app: App, send: typeof fetch) => Promise<string>) {
+async function countOrder(
+  app: App,
+  buy: (app: App, send: typeof fetch) => Promise<string>,
+): Promise<Seen> {
   let sent = 0;
   // The first order arrives, but its answer does not.
   const send: typeof fetch = async (input, init) => {

@@ -37,6 +37,8 @@ export function startOneScreen(app: App): OneScreen {
   let shown: Ways = {};
 
   setText(find('screen-query', HTMLElement), START_SCREEN);
+  // A phone has no room beside the drawn ones.
+  find('query', HTMLDetailsElement).open = matchMedia('(width >= 45em)').matches;
 
   async function measure(): Promise<void> {
     runs += 1;
@@ -115,7 +117,7 @@ function drawFigures(graph?: Way, rest?: Way): void {
   const before = rest && figuresOf(rest);
   for (const name of ['calls', 'bytes', 'time'] as const) {
     setText(find(`screen-${name}`, HTMLElement), after?.[name] ?? '–');
-    setText(find(`screen-${name}-before`, HTMLElement), before ? `instead of ${before[name]}` : '');
+    setText(find(`screen-${name}-before`, HTMLElement), before ? `REST: ${before[name]}` : '');
   }
   const isTooSlow = graph !== undefined && rest !== undefined && endOf(graph.calls) > MAX_SHOWN_MS;
   find('screen-time-box', HTMLElement).hidden = isTooSlow;
