@@ -7,6 +7,7 @@ import type { ModifiedCatalog } from '../gateway/operations/get-all-tickers.ts';
 import type { Session } from '../gateway/operations/get-session.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../gateway/operations.ts';
 import type { Login } from '../lib/account.ts';
+import { type AccountInput, accountInput } from './account-input.ts';
 import { type CheckedRead, CheckRun, type CheckRunOptions } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
 import { faultOf } from './fault.ts';
@@ -15,14 +16,6 @@ import type { Finding, GatewayReport } from './report.ts';
 interface GatewayCheckOptions extends CheckRunOptions {
   /** If there are no credentials, a string that explains why. */
   readonly credentials: Credentials | string;
-}
-
-/** The input of every read that needs only its account. */
-interface AccountInput {
-  readonly login: string;
-  readonly group: string;
-  readonly etag: null;
-  readonly onOwned: () => void;
 }
 
 /** Runs the operations that change nothing, and compares their answers with the interface and the configuration. */
@@ -76,7 +69,7 @@ async function readAll(run: CheckRun, token: string): Promise<void> {
   await verify(run, token);
   const session = claims.login && (await readSession(run, token, claims.login));
   const group = groupOf(run, token, claims.group, session);
-  const input = { login: claims.login ?? '', group: group ?? '', etag: null, onOwned() {} };
+  const input = accountInput({ login: claims.login ?? '', group: group ?? '' });
   const answered: ReadName[] = session === null ? [] : ['getSession'];
   for (const name of READ_NAMES) {
     if (name === 'getSession' || name === 'getAllTickers') continue;
