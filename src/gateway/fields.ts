@@ -1,9 +1,9 @@
 import { isObject } from '../lib/is-object.ts';
 import * as scalars from './scalars.ts';
-import { type Moment, noteAbsent, type Reading, type Row } from './scalars.ts';
+import { type Moment, type NamedField, noteAbsent, type Reading, type Row } from './scalars.ts';
 import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
 
-/** `path` leads to the value within the answer, for operators. It is empty or ends with a dot. */
+/** `path` leads to the value by the tables' names, for operators. It is empty or ends with a dot. */
 type Read<Value> = (value: unknown, reading: Reading, path?: string) => Value | null;
 
 /**
@@ -31,8 +31,8 @@ export interface Table<F extends Fields> {
   readonly fields: F;
   /** The object as it is on the wire, for comparing and describing answers. */
   readonly shape: ObjectShape;
-  /** The wire names of the fields that the interface does not call optional. */
-  readonly expected: readonly string[];
+  /** The fields that the interface does not call optional. Of two fields with one name on the wire, the first. */
+  readonly expected: readonly NamedField[];
   /** Returns null if the value is not an object, or lacks a required field. */
   readonly read: Read<ValueOf<F>>;
   /** Reads the row of a list. It does not record absent fields, because the list does that for all its rows. */
@@ -168,8 +168,11 @@ export const unneeded = withLoss('nothing', 'value');
 export function table<const F extends Fields>(name: string, fields: F): Table<F> {
   const onWire = Object.entries(fields).map(([key, field]) => [field.name ?? key, field] as const);
   const shape: ObjectShape = { kind: 'object', name, fields: Object.fromEntries(onWire) };
-  const expected = Object.keys(shape.fields).filter(
-    (each) => shape.fields[each]?.missing !== 'nothing',
+  const named = Object.keys(fields).map((key) => ({ name: key, wire: fields[key]?.name ?? key }));
+  const expected = named.filter(
+    ({ wire }, index) =>
+      shape.fields[wire]?.missing !== 'nothing' &&
+      named.findIndex((other) => other.wire === wire) === index,
   );
   const readRow = compiled(fields);
   const read = (value: unknown, reading: Reading, path = '') => {
@@ -190,7 +193,7 @@ function compiled<F extends Fields>(fields: F): Table<F>['readRow'] {
   const steps = entries.map(([key, { name, shape, missing, wrong, fits }], n) => {
     const wire = name ?? key;
     const sent = `row[${JSON.stringify(wire)}]`;
-    const pathArgument = isNested(shape) ? `, path + ${JSON.stringify(`${wire}.`)}` : '';
+    const pathArgument = isNested(shape) ? `, path + ${JSON.stringify(`${key}.`)}` : '';
     const value = `const v${n} = read${n}(${sent}, reading${pathArgument});`;
     const isBroken = fits === undefined ? `v${n} === null` : `!fits[${n}](${sent})`;
     if (isCostly(missing)) return `${value} if (${isBroken}) return null;`;

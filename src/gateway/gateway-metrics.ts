@@ -29,7 +29,8 @@ export class GatewayMetrics {
   readonly #retries;
   readonly #brokenAnswers;
   /**
-   * The fields that the latest answer lacked, by operation and path. An answer whose list is empty changes nothing, because
+   * The fields that the latest answer lacked, by operation and path, and named as in the tables: a rename on the wire keeps
+   * the label. An answer whose list is empty changes nothing, because
    * an account without positions must not hide a missing field.
    */
   readonly #absent = new Map<string, Reading['absent']>();
@@ -102,7 +103,7 @@ export class GatewayMetrics {
   readonly answerRead = (operation: string, { absent }: Reading): void => {
     const last = this.#absent.get(operation);
     if (last === undefined) this.#absent.set(operation, absent);
-    else for (const [path, names] of absent) last.set(path, names);
+    else for (const [path, fields] of absent) last.set(path, fields);
   };
 
   /** Creates the series of all operations before their first call. */
@@ -165,8 +166,8 @@ export class GatewayMetrics {
 
   *#missingFields(): Generator<[number, string, string]> {
     for (const [operation, absent] of this.#absent) {
-      for (const [path, names] of absent) {
-        for (const name of names) yield [1, operation, path.replace('[]', '') + name];
+      for (const [path, fields] of absent) {
+        for (const { name } of fields) yield [1, operation, path.replace('[]', '') + name];
       }
     }
   }

@@ -20,30 +20,36 @@ export function flag(value: unknown): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
+/** A field by its name in its table and on the wire. */
+export interface NamedField {
+  readonly name: string;
+  readonly wire: string;
+}
+
 /** The time unit of one answer, and the fields that it lacks. */
 export interface Reading {
   readonly unit: TimeUnit;
   /** The fields that an object, or every row of a list, lacks, by its path. The path of a list's rows ends with `[]`. */
-  readonly absent: Map<string, readonly string[]>;
+  readonly absent: Map<string, readonly NamedField[]>;
 }
 
 export function readingIn(unit: TimeUnit): Reading {
   return { unit, absent: new Map() };
 }
 
-/** Records the names that no object at this path has had yet, in these objects or earlier ones. */
+/** Records the fields that no object at this path has had yet, in these objects or earlier ones. */
 export function noteAbsent(
   { absent }: Reading,
   path: string,
   objects: readonly unknown[],
-  names: readonly string[],
+  fields: readonly NamedField[],
 ): void {
   let lacking = absent.get(path);
   for (const each of objects) {
     // Usually the first object has all fields, so the others are not read.
     if (lacking?.length === 0) return;
     if (!isObject(each)) continue;
-    lacking = (lacking ?? names).filter((name) => each[name] === undefined);
+    lacking = (lacking ?? fields).filter(({ wire }) => each[wire] === undefined);
     absent.set(path, lacking);
   }
 }

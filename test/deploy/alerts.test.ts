@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { getAllTickers, INSTRUMENT } from '../../src/gateway/operations/get-all-tickers.ts';
+import { SESSION } from '../../src/gateway/operations/get-session.ts';
+import { POSITION } from '../../src/gateway/operations/holdings.ts';
 import { scrape } from '../end-to-end/operations/scraped.ts';
 import { startTestApp } from '../support/app.ts';
 import { describeWithPromtool } from '../support/describe-with.ts';
@@ -72,6 +75,17 @@ test('every series that the rules name is measured', () => {
   const named = namedSeries(withoutComments);
   expect(named.length).toBeGreaterThan(30);
   expect(named.map((each) => missingFrom(series, each)).filter(Boolean)).toEqual([]);
+});
+
+test('the fields whose loss pages are named as in the tables', () => {
+  const selector = /missing_fields:new\{(?:operation="(\w+)", )?field=~?"(?:\(.*\)\?\()?([\w|]+)/g;
+  const traded = [...rules.matchAll(selector)].map(([, operation, names = '']) => {
+    const tables = operation === getAllTickers.name ? [INSTRUMENT] : [POSITION, SESSION];
+    const fields = tables.flatMap((table) => Object.keys(table.fields));
+    return names.split('|').map((name) => ({ name, isField: fields.includes(name) }));
+  });
+  expect(traded).toHaveLength(2);
+  expect(traded.flat().filter(({ isField }) => !isField)).toEqual([]);
 });
 
 describe('the dashboard', () => {

@@ -69,6 +69,11 @@ test.each<[situation: string, positions: readonly Row[], listed: readonly string
   ['with the value null', [{ ...POSITION, sl: null }], []],
   ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
   [
+    'with another name on the wire',
+    [without('isBuy')(POSITION)],
+    ['getOpenPositions positions.side'],
+  ],
+  [
     'that is required and missing from every row',
     // Two different rows: both are left out of the list, and still count.
     [without('id')(POSITION), { ...without('id')(POSITION), symbol: 'B' }],
@@ -102,7 +107,7 @@ test('of instruments, payment methods and the customer id, optional fields are n
   });
   await ask('{ catalog { id } withdrawalMethods { title } customerId }');
   expect(await missingFields(app)).toEqual([
-    'getAllTickers _id',
+    'getAllTickers id',
     'getCustomerId customerId',
     'getWithdrawalMethods icon',
   ]);
