@@ -81,17 +81,28 @@ function report(error: unknown): void {
     return;
   }
   const log = createLog({ level: 'fatal', destination: output });
-  if (!(error instanceof ConfigError)) log.fatal({ err: error }, 'the start failed');
-  else for (const problem of error.problems) log.fatal({ problem }, 'the configuration is wrong');
+  if (!(error instanceof ConfigError)) {
+    log.fatal({ err: error }, 'the start failed');
+    return;
+  }
+  const message = isTemporary(error) ? 'the start failed' : 'the configuration is wrong';
+  for (const problem of error.problems) log.fatal({ problem }, message);
 }
 
 function explain(error: unknown): string {
-  if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`;
+  if (error instanceof ConfigError) {
+    const heading = isTemporary(error) ? 'The start failed' : 'The configuration is wrong';
+    return `${heading}:\n${error.message}`;
+  }
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function exitCodeOf(error: unknown): number {
-  // A port that is in use may become free.
-  const isFinal = error instanceof ConfigError && !(error.cause instanceof ListenError);
+  const isFinal = error instanceof ConfigError && !isTemporary(error);
   return isFinal ? EXIT_CONFIG : EXIT_FAILED;
+}
+
+/** Whether the same settings may work later. */
+function isTemporary({ cause }: ConfigError): boolean {
+  return cause instanceof ListenError && cause.isTemporary;
 }

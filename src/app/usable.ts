@@ -64,6 +64,7 @@ export function openConfiguredStores(
     redisUrl,
     orderStore,
     clock: systemClock,
+    isOfSandbox: config.sandbox,
     makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
     prefix: config.redisPrefix,
     requiresAppendonly: config.requiresAppendonly,

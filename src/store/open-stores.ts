@@ -15,6 +15,8 @@ export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'>
   readonly orderStore: string;
   /** When true, a missing folder of the file is created. */
   readonly makesFolder?: boolean;
+  /** When true, a new file causes no warning: the sandbox gateway of this process has no earlier orders either. */
+  readonly isOfSandbox?: boolean;
 }
 
 /** Opens the shared state in Redis, or this process's own with order records in a file or in memory. Throws a StoreError. */
@@ -40,7 +42,7 @@ export async function openOperatorRecords(
 }
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
-  const { isInspection = false, onWarn } = given;
+  const { isInspection = false, isOfSandbox = false, onWarn } = given;
   const isFile = path !== 'memory';
   const isNew = isFile && !existsSync(path);
   if (isFile) await checkFilePath(path, given);
@@ -49,6 +51,6 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const records = await openSqliteOrderRecords({ ...given, path: isInMemory ? ':memory:' : path });
   // A loss has a separate warning.
   const isLoss = records.status.gapReason !== null;
-  if (isNew && !isInspection && !isLoss) onWarn(`${path} ${IS_NEW}`);
+  if (isNew && !isInspection && !isOfSandbox && !isLoss) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null };
 }

@@ -79,6 +79,15 @@ test('a port in use and a host of another machine stop the start', async () => {
   }
 });
 
+test('a port in use may become free, so the exit code is 1 and not that of a wrong configuration', async () => {
+  await using taken = await listenLocally(createServer());
+  const { code, problems } = await failedStart({ PORT: String(taken.port), ORDER_STORE: 'memory' });
+  expect({ code, problems }).toEqual({
+    code: 1,
+    problems: ['The start failed:', expect.stringContaining(`PORT=${taken.port}: must be a port`)],
+  });
+});
+
 test('wrong values are listed together, and stop the start with exit code 78', async () => {
   const { code, stdout, problems } = await failedStart({
     LOG_LEVEL: 'loud',
@@ -129,6 +138,11 @@ test('a start that fails leaves nothing open', async () => {
   await using _app = await startTestApp({ ORDER_STORE: path });
 });
 
+test('a new order file is no reason for a warning while the gateway is the sandbox', async () => {
+  await using app = await startTestApp({ ORDER_STORE: join(folder.path, 'orders') });
+  expect(app.logged.filter((line) => line.includes('"warn"'))).toEqual([]);
+});
+
 test('a started process has logged its build, its gateway, its store and the warnings about its settings', async () => {
   await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
   const path = join(folder.path, 'orders');
@@ -177,7 +191,7 @@ test.each<[string, number, Environment, RegExp[]]>([
     { POSITIONS_POLL_MS: '1s', LOG_ACCOUNT_KEY: 'canary' },
     [/^POSITIONS_POLL_MS="1s": must be/, /^LOG_ACCOUNT_KEY \(value not shown\)/],
   ],
-  ['cannot be used', 1, { ADMIN_HOST: OTHER_MACHINE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
+  ['cannot be used', 78, { ADMIN_HOST: OTHER_MACHINE }, [/^ADMIN_HOST="192.0.2.1": must be/]],
   ['names a wrong file', 78, { PERSISTED_DOCUMENTS: '/none' }, [/^PERSISTED_DOCUMENTS="\/none": /]],
 ])(
   'in production a setting that %s is reported only in the log',
