@@ -22,7 +22,7 @@ RUN node ../build/scripts/image/bundle.ts . dist
 ENV NODE_ENV=production NODE_COMPILE_CACHE=compile-cache NODE_COMPILE_CACHE_PORTABLE=1
 RUN mkdir data && node ../build/scripts/image/warm.ts dist/main.js
 # In a checkout the files may be readable only by their owner, but the image runs as another user.
-RUN chmod -R a+rX package.json dist src/graphiql compile-cache
+RUN chmod a+x dist/cli.js && chmod -R a+rX package.json dist src/graphiql compile-cache
 
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
@@ -47,6 +47,7 @@ COPY --from=bundle /app/src/graphiql/bundle ./src/graphiql/bundle
 COPY --from=bundle /app/src/graphiql/page ./src/graphiql/page
 # The cache belongs to root, so that nobody in the container can put code into it.
 COPY --from=bundle /app/compile-cache ./compile-cache
+RUN ln -s /app/dist/cli.js /usr/local/bin/trading-graph
 # The folder of the order records. Without a volume they are lost with the container.
 RUN mkdir -m 700 data && chown 1000:1000 data
 # The user `node` as a number, because Kubernetes cannot tell from a name that the user is not root.

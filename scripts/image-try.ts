@@ -151,6 +151,10 @@ async function tryAsSandbox(config: ImageConfig, rootFolder: string): Promise<vo
   });
   await container.untilServing();
   expect(await container.isHealthy(), 'its own health check passes');
+  expect(
+    await container.succeeds('trading-graph', 'orders', 'status'),
+    'its command reads the records',
+  );
   const status = container.read('status');
   const [user, group] = config.User.split(':');
   expect(
@@ -220,9 +224,12 @@ async function startContainer(
       const isServing = await Promise.race([serving, ended.then(() => false)]);
       if (!isServing) throw new Error(`the container ended: ${output.join('\n')}`);
     },
-    async isHealthy(): Promise<boolean> {
+    isHealthy(): Promise<boolean> {
       // The first word is `CMD`, the rest is the command.
       const [, ...command] = config.Healthcheck.Test;
+      return this.succeeds(...command);
+    },
+    async succeeds(...command: readonly string[]): Promise<boolean> {
       const [code] = await once(enter(command), 'exit');
       return code === 0;
     },
