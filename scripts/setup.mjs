@@ -6,6 +6,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -15,6 +17,12 @@ const LOCK = '.setup.lock';
 const STAMP = 'node_modules/.setup-stamp';
 const NODE = 'node_modules/.bin/node';
 const OLDEST_NODE = 24;
+/** The creator of a lock writes its id at once. A lock that stays empty is of a start that was killed in between. */
+const MAX_EMPTY_MS = 5_000;
+/** When the registry is asked for an answer, and for how long. */
+const PING_AFTER_MS = 10_000;
+const PING_TIMEOUT_MS = 15_000;
+const KILL_AFTER_MS = 1_000;
 /** Runs npm with its usual cache, or with one in this folder if that cache cannot be written. */
 const NPM_WITH_CACHE = `home=\${HOME:-.npm-cache}
 cache=\${npm_config_cache:-$home/.npm}
@@ -33,13 +41,17 @@ const isInstalled = () => {
   return installedHash === hash && hasEnough;
 };
 
+if (process.platform === 'win32') {
+  say('The commands of this project need a Unix shell: on Windows use WSL.');
+  process.exit(1);
+}
 const isLink = fs.lstatSync('node_modules', { throwIfNoEntry: false })?.isSymbolicLink();
 if (isLink && !isInstalled()) {
   say('node_modules is a link to packages of another lock file, which stay as they are.');
 } else if (!isInstalled()) {
-  while (!lock()) spawnSync('sleep', ['2']);
+  while (!lock()) await setTimeout(1_000);
   if (!isInstalled()) process.exitCode = await install(read(STAMP));
-  fs.rmSync(LOCK);
+  fs.rmSync(LOCK, { force: true });
 }
 if (!fs.existsSync(NODE) && isTooOld) {
   say(
@@ -60,11 +72,16 @@ async function install(former) {
   args.push(isWhole ? '--include=dev' : '--omit=dev');
   // A Node from the registry is the service's one optional package.
   args.push(isWhole || isTooOld ? '--include=optional' : '--omit=optional');
-  const npm = spawn('sh', ['-c', NPM_WITH_CACHE, 'npm', ...args], { stdio: ['ignore', 2, 2] });
+  const npm = spawnNpm(args, ['ignore', 2, 2]);
+  endWithNpm(npm);
   // A start that is killed may leave npm running, and the next start waits for that npm.
   fs.writeFileSync(LOCK, `${process.pid} ${npm.pid ?? ''}`);
   const timer = setInterval(() => say(`  ${Math.round(process.uptime())} s …`), 5_000);
+  const ended = new AbortController();
+  const reported = reportRegistry(ended.signal);
   const [status] = await once(npm, 'close').finally(() => clearInterval(timer));
+  ended.abort();
+  await reported;
   const tried = spawnSync(NODE, ['--version'], { encoding: 'utf8' });
   if (tried.status !== 0) fs.rmSync(NODE, { force: true });
   if (isTooOld && tried.stderr) say(tried.stderr.trim());
@@ -78,15 +95,54 @@ async function install(former) {
   return status;
 }
 
+function spawnNpm(args, stdio) {
+  return spawn('sh', ['-c', NPM_WITH_CACHE, 'npm', ...args], { stdio });
+}
+
+/** Ends npm when this process is told to end: npm itself goes on after the SIGINT that Ctrl-C sends to both. */
+function endWithNpm(npm) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.once(signal, async () => {
+      npm.kill('SIGTERM');
+      const killed = setTimeout(KILL_AFTER_MS).then(() => npm.kill('SIGKILL'));
+      if (npm.exitCode === null && npm.signalCode === null) {
+        await Promise.race([once(npm, 'exit'), killed]);
+      }
+      fs.rmSync(LOCK, { force: true });
+      process.exit(1);
+    });
+  }
+}
+
+/** Says that the registry does not answer. npm is silent about it, and tries again for minutes. */
+async function reportRegistry(signal) {
+  try {
+    await setTimeout(PING_AFTER_MS, undefined, { signal });
+    const args = ['ping', '--fetch-retries=0', `--fetch-timeout=${PING_TIMEOUT_MS}`];
+    const ping = spawnNpm(args, ['ignore', 'ignore', 'pipe']);
+    signal.addEventListener('abort', () => ping.kill());
+    const output = await text(ping.stderr);
+    const [, registry = ''] = /(https?:\S+)\/-\/ping/.exec(output) ?? [];
+    const [, code = ''] = /error code (\S+)/.exec(output) ?? [];
+    // A registry without this address, or that wants a sign-in, has answered.
+    if (signal.aborted || code === '' || /^E4\d\d$/.test(code)) return;
+    say(`The registry ${registry} does not answer (${code}). npm keeps trying for some minutes.`);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
 /** Takes the lock. Returns false if the caller has to try again. */
 function lock() {
   try {
-    const holders = read(LOCK).split(' ').filter(Boolean);
-    if (holders.length === 0) {
+    if (!fs.existsSync(LOCK)) {
       fs.writeFileSync(LOCK, `${process.pid}`, { flag: 'wx' });
       return true;
     }
-    if (holders.some(isAlive)) say('Another start is installing the packages …');
+    const holders = read(LOCK).split(' ').filter(Boolean);
+    const isBeingWritten = Date.now() - fs.statSync(LOCK).mtimeMs < MAX_EMPTY_MS;
+    const isHeld = holders.length === 0 ? isBeingWritten : holders.some(isAlive);
+    if (isHeld) say('Another start is installing the packages …');
     else fs.rmSync(LOCK, { force: true });
     return false;
   } catch ({ code, message }) {
@@ -97,7 +153,11 @@ function lock() {
   }
 }
 
-/** Signal 0 ends no process: it only fails if there is none. In this script `$0` is the pid. */
+/** Signal 0 ends no process: it only fails if there is none, or if it belongs to another user. */
 function isAlive(pid) {
-  return spawnSync('sh', ['-c', 'kill -0 "$0"', pid]).status === 0;
+  try {
+    return process.kill(Number(pid), 0);
+  } catch ({ code }) {
+    return code === 'EPERM';
+  }
 }

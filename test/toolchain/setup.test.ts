@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -42,22 +43,25 @@ function project() {
   writeFileSync(path('package-lock.json'), '{}');
   writeFileSync(path('bin/installed-node'), '#!/bin/sh', { mode: 0o755 });
   writeFileSync(path('preload.mjs'), '');
-  /** Runs the setup, and returns its exit code, its output and the npm commands that it called. */
-  const setUp = async (onOutput = () => {}, ...args: readonly string[]) => {
+  const start = (...args: readonly string[]) => {
     const env = {
       PATH: [path('bin'), process.env.PATH].join(delimiter),
       HOME: folder.path,
       NOTES: path('notes'),
       NODE_OPTIONS: `--import=${pathToFileURL(path('preload.mjs'))}`,
     };
-    const child = spawn(process.execPath, [path('scripts/setup.mjs'), ...args], { env });
+    return spawn(process.execPath, [path('scripts/setup.mjs'), ...args], { env });
+  };
+  /** Runs the setup, and returns its exit code, its output and the npm commands that it called. */
+  const setUp = async (onOutput = () => {}, ...args: readonly string[]) => {
+    const child = start(...args);
     child.stderr.once('data', onOutput);
     const [[code], output] = await Promise.all([once(child, 'close'), text(child.stderr)]);
     const calls = existsSync(path('notes')) ? readFileSync(path('notes'), 'utf8') : '';
     rmSync(path('notes'), { force: true });
     return { code, output, calls: calls.split('\n').filter(Boolean) };
   };
-  return { path, setUp };
+  return { path, start, setUp };
 }
 
 test('npm is called once for each package-lock.json, even if a killed start has left its lock', async () => {
@@ -67,6 +71,34 @@ test('npm is called once for each package-lock.json, even if a killed start has 
   expect(await setUp()).toEqual({ code: 0, calls: [], output: '' });
   writeFileSync(path('package-lock.json'), '{ }');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['install'] });
+  expect(existsSync(path('.setup.lock'))).toBe(false);
+});
+
+test('an empty lock is that of a killed start, unless it was created just now', async () => {
+  const { path, setUp } = project();
+  const lock = path('.setup.lock');
+  writeFileSync(lock, '');
+  utimesSync(lock, 0, 0);
+  expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
+  rmSync(path('node_modules'), { recursive: true });
+  writeFileSync(lock, '');
+  const { code, output } = await setUp(() => rmSync(lock));
+  expect([code, output]).toEqual([0, expect.stringMatching(/^Another start is installing/)]);
+});
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends npm too, and leaves no lock', async (signal) => {
+  const { path, start } = project();
+  // npm itself goes on after a SIGINT.
+  writeFileSync(path('bin/npm'), `#!/bin/sh\ntrap '' INT\necho $$ > pid\nexec sleep 600`);
+  const child = start();
+  await expect.poll(() => existsSync(path('pid'))).toBe(true);
+  await expect.poll(() => readFileSync(path('.setup.lock'), 'utf8')).toMatch(/^\d+ \d+$/);
+  child.kill(signal);
+  expect(await once(child, 'exit')).toEqual([1, null]);
+  const pid = readFileSync(path('pid'), 'utf8').trim();
+  // A process that has ended but is not reaped by its parent is a zombie.
+  const state = () => spawnSync('ps', ['-o', 'stat=', '-p', pid], { encoding: 'utf8' }).stdout;
+  await expect.poll(state).toMatch(/^Z|^$/);
   expect(existsSync(path('.setup.lock'))).toBe(false);
 });
 
@@ -152,6 +184,19 @@ test('on an old Node a start fails if the Node from npm does not run, and the ne
   expect(output).toContain('apt-get install libatomic1');
   writeFileSync(path('bin/installed-node'), '#!/bin/sh');
   expect(await setUp()).toMatchObject({ code: 0, calls: ['ci'] });
+});
+
+test('on Windows the setup says what to use instead', async () => {
+  const { path, setUp } = project();
+  writeFileSync(
+    path('preload.mjs'),
+    `Object.defineProperty(process, 'platform', { value: 'win32' });`,
+  );
+  expect(await setUp()).toEqual({
+    code: 1,
+    calls: [],
+    output: expect.stringMatching(/use WSL\.\n$/),
+  });
 });
 
 test('two starts at the same time call npm once', async () => {
