@@ -148,7 +148,6 @@ export async function startApp(config: Config, given: AppOptions) {
     sizeOf: () => catalogSize(domain.catalogs),
     standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
-    cachedResponsesBytes: cacheBytes.answers,
     // A receipt lists the gateway calls of a request.
     receipts: config.sandbox,
     forwardHeaders,
@@ -169,7 +168,6 @@ export async function startApp(config: Config, given: AppOptions) {
     logOutput: options.logOutput,
     caches: {
       ...domain.caches,
-      response: () => engine.responses.byteSize,
       document: () => documents.byteSize,
       quota: () => limiter.byteSize,
     },

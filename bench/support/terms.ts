@@ -3,7 +3,7 @@ import { createSeededRandom } from '../../test/support/seeded-random.ts';
 const SHORTEST = 2;
 // Few people type more before they find the instrument.
 const LONGEST = 12;
-// Spellings with the same result, which a response cache treats as different requests.
+// Spellings with the same result, which are different requests.
 const SPELLINGS = [
   (term: string) => term,
   (term: string) => term.toLowerCase(),

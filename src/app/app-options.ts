@@ -18,10 +18,9 @@ import { oldHeapLimit } from './memory-watch.ts';
 /** The caches share half of the heap. Catalogs have the largest part, because the gateway needs longest to send them. */
 const CACHE_SHARES = {
   catalogs: 0.5,
-  sessions: 0.25,
-  answers: 0.1,
-  positions: 0.08,
-  documents: 0.07,
+  sessions: 0.3,
+  positions: 0.1,
+  documents: 0.1,
 } as const;
 
 type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;

@@ -1,11 +1,9 @@
-import type { CatalogView } from '../domain/catalog/catalogs.ts';
-import type { Operation, OperationContext, Validity } from '../engine/index.ts';
-import { chain, type MaybePromise } from '../lib/maybe-promise.ts';
+import type { Operation, OperationContext } from '../engine/index.ts';
 import { Context } from '../schema/context.ts';
 import { type Plan, Scope } from '../schema/scope.ts';
 import type { Services } from '../schema/services.ts';
 
-/** The context of one operation. Resolvers read through it, and the response cache asks it about the catalog. */
+/** The context of one operation. Resolvers read through it. */
 export class GraphContext extends Context implements OperationContext {
   readonly operation: Operation;
 
@@ -29,11 +27,6 @@ export class GraphContext extends Context implements OperationContext {
     this.operation.meter.scanned(count);
   }
 
-  /** The version of the catalog that the viewer is proved to see. */
-  validity(): MaybePromise<Validity> {
-    return chain(this.scope.catalog(), validityOf);
-  }
-
   /** Returns a factory for the contexts of events. An event reads again, and has no trace, because its request has ended. */
   eventContexts(): () => Context {
     const { services, notes } = this;
@@ -48,12 +41,4 @@ export class GraphContext extends Context implements OperationContext {
     const caller = this.callerOfCalls(trace ?? undefined);
     return new Scope(this.services, caller, this, this.planOf());
   }
-}
-
-function validityOf({ key, version, fetchedAt, stale, freshSeconds }: CatalogView): Validity {
-  return {
-    version: `${version.version} ${key}`,
-    copy: `${fetchedAt.getTime()} ${stale}`,
-    freshSeconds,
-  };
 }

@@ -1,7 +1,6 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import { ClientLimits } from './admission/client-limits.ts';
 import { Execution } from './execution/execution.ts';
-import { ResponseCache } from './execution/response-cache.ts';
 import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
@@ -23,7 +22,6 @@ interface EngineOptions
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
     Pick<ErrorCodesOptions, 'describe'> {
   readonly limiter: EngineLimiter;
-  readonly cachedResponsesBytes: number;
   /** Whether results report their costs. */
   readonly receipts: boolean;
   readonly trustedProxies: readonly string[];
@@ -46,13 +44,10 @@ export function createEngine(options: EngineOptions) {
   const { clock } = connections;
   const cookie = authCookie && createAuthCookie(authCookie);
   const refused = (limit: LimitLabel) => graphMetrics.refusal(limit);
-  const responses = new ResponseCache(options.cachedResponsesBytes);
   const parts = {
     ...options,
     limits: new ClientLimits(limiter),
     codes: new ErrorCodes({ log, metrics: graphMetrics, describe }),
-    responses,
-    hasPlugins: options.plugins.length > 0,
   };
   const settings = {
     ...options,
@@ -71,5 +66,5 @@ export function createEngine(options: EngineOptions) {
     forwarding: createHeaderForwarding(options.forwardHeaders),
     accessLog: new AccessLog({ ...options, clock, metrics }),
   };
-  return { ...settings, responses, server: new HttpServer(settings) };
+  return { ...settings, server: new HttpServer(settings) };
 }

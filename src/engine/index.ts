@@ -1,5 +1,5 @@
 export type { Operation } from './admission/operation.ts';
-export type { OperationContext, Validity } from './admission/operation-context.ts';
+export type { OperationContext } from './admission/operation-context.ts';
 export { createEngine, type Engine } from './create-engine.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
 export { ManifestError, readManifest } from './documents/manifest.ts';

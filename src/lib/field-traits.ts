@@ -1,10 +1,5 @@
-/** The audience that sees the same value: a `group`, one `copy` of a group's shared data, or the subscribers of an `account`. */
-export type Sharing = 'group' | 'copy' | 'account';
-
 /** The facts that a schema states about a field, an argument or a type. The engine acts on them without knowing the schema. */
 interface FieldTraits {
-  /** If it is absent, the field's value belongs to the viewer alone. */
-  readonly sharing?: Sharing;
   /** The argument limits the age of a read that several fields of an operation share. */
   readonly isAgeLimit?: boolean;
   /** Names the data that the field reads: the plan of an operation collects the names of its fields. */
@@ -30,11 +25,6 @@ export function traits<const Traits extends FieldTraits>(
 
 interface Extended {
   readonly extensions: Readonly<{ [Trait in keyof FieldTraits]?: unknown }>;
-}
-
-/** Null if the field states no `sharing`, or an unknown one: its value then belongs to the viewer alone. */
-export function sharingOf({ extensions: { sharing } }: Extended): Sharing | null {
-  return sharing === 'group' || sharing === 'copy' || sharing === 'account' ? sharing : null;
 }
 
 /** A trait as the schema states it; undefined if the schema does not state it. */

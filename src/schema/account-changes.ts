@@ -1,20 +1,19 @@
 import type { ChangedOrders, FeedEvent } from '../domain/feed/feed-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
-import { traits } from '../lib/field-traits.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { OrderRef } from './holding.ts';
 import { changesArgs, eventFields, positionFields, watching } from './live.ts';
+import { nonNull } from './nullability.ts';
 import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
-import { nonNull, perAccount } from './sharing.ts';
 
 /** Traits of fields for which the feed reads op 10 as well as op 12. For figures it reads op 10 more often. */
-const ofSnapshots = traits({ ...perAccount.extensions, ...reads('snapshots').extensions });
-const ofFigures = traits({ ...perAccount.extensions, ...reads('figures').extensions });
+const ofSnapshots = reads('snapshots');
+const ofFigures = reads('figures');
 
 const ChangedPositionsRef = builder.objectRef<Delta<Position>>('ChangedPositions').implement({
   description: 'The changes from the client’s list of positions to the present one.',
@@ -25,10 +24,10 @@ const ChangedOrdersRef = builder.objectRef<ChangedOrders>('ChangedOrders').imple
   description: 'The changes from the client’s list of pending orders to the present one.',
   fields: (t) => ({
     upserted: t.expose('upserted', {
-      ...nonNull(perAccount, 'Orders that are new or have changed; on a snapshot all orders.'),
+      ...nonNull('Orders that are new or have changed; on a snapshot all orders.'),
       type: [OrderRef],
     }),
-    ...exposed(t, perAccount, {
+    ...exposed(t, {
       '[ID!]!': {
         closed: 'Ids of orders that are no longer pending: triggered, cancelled or expired.',
       },
@@ -42,7 +41,7 @@ const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').impleme
   fields: (t) => ({
     ...eventFields(t),
     positions: t.field({
-      ...nonNull(perAccount, 'The open positions.'),
+      ...nonNull('The open positions.'),
       type: ChangedPositionsRef,
       resolve: (changes) => changes,
     }),
@@ -61,7 +60,7 @@ const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').impleme
         'The gateway’s figures as of `fetchedAt`. They are read at every fifth poll, when positions open or close, and after the viewer’s own orders. Null until the gateway has sent figures.',
     }),
     totals: t.expose('totals', {
-      ...nonNull(perAccount, 'Sums over the present positions.'),
+      ...nonNull('Sums over the present positions.'),
       type: PositionTotalsRef,
     }),
   }),
@@ -69,7 +68,6 @@ const AccountChangesRef = builder.objectRef<FeedEvent>('AccountChanges').impleme
 
 builder.subscriptionField('accountChanges', (t) =>
   t.field({
-    ...perAccount,
     type: AccountChangesRef,
     nullable: false,
     description:

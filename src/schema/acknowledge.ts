@@ -37,7 +37,7 @@ const RejectedRef = builder
     description: 'The gateway refused the request, in its own words.',
     interfaces: [RefusalRef],
     fields: (t) =>
-      exposedOf(t, null, ({ refusal }) => refusal, {
+      exposedOf(t, ({ refusal }) => refusal, {
         String: {
           error: 'The gateway’s name for the reason.',
           message: 'The gateway’s message.',

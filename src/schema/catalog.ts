@@ -4,25 +4,25 @@ import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
-import { nonNull, nullable, perCopy, perGroup } from './sharing.ts';
+import { nonNull, nullable } from './nullability.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
   description:
     'All instruments of the viewer’s group. The gateway’s copy may be up to an hour old; `ageSeconds` is its known age.',
   fields: (t) => ({
     id: t.id({
-      ...nonNull(perGroup, 'The group, for client caches.'),
+      ...nonNull('The group, for client caches.'),
       resolve: ({ group }) => group,
     }),
-    ...exposed(t, perGroup, { 'String!': { group: 'The account group.' } }),
-    ...exposedOf(t, perGroup, ({ version }) => version, {
+    ...exposed(t, { 'String!': { group: 'The account group.' } }),
+    ...exposedOf(t, ({ version }) => version, {
       'String!': {
         version:
           'Identifies the content: catalogs with the same instruments have the same version.',
       },
       'Int!': { size: 'The number of instruments.' },
     }),
-    ...exposed(t, perCopy, {
+    ...exposed(t, {
       'DateTime!': {
         fetchedAt: 'When the facade requested it from the gateway, or last had it confirmed.',
         expiresAt: 'Until when it counts as fresh.',
@@ -39,7 +39,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
       },
     }),
     instruments: t.field({
-      ...traits({ ...perGroup.extensions, ...perInstrument }),
+      ...traits(perInstrument),
       type: [InstrumentRef],
       nullable: false,
       description: 'All instruments, by symbol. Use the query `instruments` for lists on a screen.',
@@ -50,7 +50,7 @@ export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
 
 builder.queryField('catalog', (t) =>
   t.field({
-    ...nullable(perGroup, 'The catalog of the viewer’s group.'),
+    ...nullable('The catalog of the viewer’s group.'),
     type: CatalogRef,
     resolve: (_root, _args, { scope }) => scope.catalog(),
   }),

@@ -19,8 +19,6 @@ interface RequestNotes {
  */
 export class Context implements ReadRecord {
   readonly services: Services;
-  isPersonal = false;
-  readsShared = false;
   protected readonly caller: RequestCaller;
   protected readonly notes: RequestNotes;
   /** Null before the first entry: most requests have one entry, and a growing array costs more. */

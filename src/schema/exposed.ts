@@ -1,6 +1,5 @@
 import type { FieldMap } from '@pothos/core';
 import type { builder } from './builder.ts';
-import type { Mark } from './sharing.ts';
 
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Each> ? Each : never;
 export type FieldBuilder<Source> = PothosSchemaTypes.ObjectFieldBuilder<Types, Source>;
@@ -26,33 +25,27 @@ type Descriptions<Source> = {
   };
 };
 
-/**
- * Describes fields that are plain properties of their source. `mark` is the audience that shares the values; null means the
- * viewer alone.
- */
+/** Describes fields that are plain properties of their source. */
 export function exposed<Source>(
   t: FieldBuilder<Source>,
-  mark: Mark | null,
   descriptions: Descriptions<Source>,
 ): FieldMap {
-  return fieldsOf(mark, descriptions, (name, options) => t.expose(name as never, options as never));
+  return fieldsOf(descriptions, (name, options) => t.expose(name as never, options as never));
 }
 
 /** Describes fields that are plain properties of a part of their source. */
 export function exposedOf<Source, Part>(
   t: FieldBuilder<Source>,
-  mark: Mark | null,
   partOf: (source: Source) => Part,
   descriptions: Descriptions<Part>,
 ): FieldMap {
-  return fieldsOf(mark, descriptions, (name, options) => {
+  return fieldsOf(descriptions, (name, options) => {
     const resolve = (source: Source) => partOf(source)[name as keyof Part];
     return t.field({ ...options, resolve } as never);
   });
 }
 
 function fieldsOf(
-  mark: Mark | null,
   descriptions: object,
   fieldOf: (name: string, options: object) => FieldMap[string],
 ): FieldMap {
@@ -63,7 +56,7 @@ function fieldsOf(
     const name = sdlType.replaceAll(/[[\]!]/g, '');
     const type = sdlType.startsWith('[') ? [name] : name;
     for (const [property, description] of Object.entries(properties)) {
-      fields[property] = fieldOf(property, { ...mark, type, nullable, description });
+      fields[property] = fieldOf(property, { type, nullable, description });
     }
   }
   return fields;

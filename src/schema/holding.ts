@@ -3,7 +3,7 @@ import { ageLimit, checkAge, ownRead, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
-import { nullable, perAccount, perGroup } from './sharing.ts';
+import { nullable } from './nullability.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -30,7 +30,7 @@ for (const [ref, what] of [
   [OrderRef, 'order'],
 ] as const) {
   builder.objectFields(ref as typeof PositionRef, (t) => ({
-    ...exposed(t, perAccount, {
+    ...exposed(t, {
       'ID!': {
         id: `The gateway’s number of the ${what}.`,
         symbol: 'The symbol of the instrument that is traded.',
@@ -68,13 +68,12 @@ for (const [ref, what] of [
       },
     }),
     instrument: t.field({
-      ...perGroup,
       type: InstrumentRef,
       nullable: true,
       description: 'The symbol’s instrument; null if the catalog of the viewer’s group lacks it.',
       resolve: ({ symbol }, _args, { scope }) => scope.instrument(symbol),
     }),
-    side: t.expose('side', { ...nullable(perAccount, 'Bought or sold.'), type: Side }),
+    side: t.expose('side', { ...nullable('Bought or sold.'), type: Side }),
   }));
 }
 
@@ -82,7 +81,7 @@ PositionRef.implement({
   description:
     'An open position. A field is null if the gateway left it out or sent another type, or if its figure is beyond ± 2^53. Fractions are the nearest double. `Instrument.positions` has the positions in one instrument.',
   fields: (t) =>
-    exposed(t, perAccount, {
+    exposed(t, {
       Float: {
         rateProfit: 'The rate that converts its profit into the account’s currency.',
         storage: 'The cost or gain of holding the position overnight.',
@@ -96,13 +95,12 @@ OrderRef.implement({
     'A pending order. A field is null if the gateway left it out or sent another type, or if its figure is beyond ± 2^53. Fractions are the nearest double. `Instrument.orders` has the orders for one instrument.',
   fields: (t) => ({
     kind: t.expose('kind', {
-      ...perAccount,
       type: OrderKind,
       nullable: true,
       description:
         'Limit or stop. An order that the gateway does not call a limit order counts as a stop.',
     }),
-    ...exposed(t, perAccount, {
+    ...exposed(t, {
       Float: { state: 'The gateway’s code of its state.' },
       Boolean: { useMargin: 'Whether it is carried out on margin.' },
     }),
@@ -117,7 +115,7 @@ builder.queryFields((t) => ({
       'The newest known list of open positions. It has no pending orders and no closed trades.',
   }),
   position: t.field({
-    ...nullable(reads('positions'), 'One open position; null if no open position has the id.'),
+    ...nullable('One open position; null if no open position has the id.', reads('positions')),
     type: PositionRef,
     args: { id: t.arg.id({ required: true, description: 'The position’s id.' }) },
     resolve: (_root, { id }, { scope }) => scope.position(id),
@@ -139,7 +137,7 @@ builder.queryFields((t) => ({
     },
   }),
   order: t.field({
-    ...nullable(reads('orders'), 'One pending order; null if no pending order has the id.'),
+    ...nullable('One pending order; null if no pending order has the id.', reads('orders')),
     type: OrderRef,
     args: { id: t.arg.id({ required: true, description: 'The order’s id.' }) },
     resolve: (_root, { id }, { scope }) => scope.order(id),
@@ -150,12 +148,12 @@ const own = 'only the viewer’s own; one read for all instruments of a request.
 
 builder.objectFields(InstrumentRef, (t) => ({
   positions: t.field({
-    ...nullable(reads('positions'), `Open positions in this instrument: ${own}`),
+    ...nullable(`Open positions in this instrument: ${own}`, reads('positions')),
     type: [PositionRef],
     resolve: ({ symbol }, _args, { scope }) => scope.positionsIn(symbol),
   }),
   orders: t.field({
-    ...nullable(reads('orders'), `Pending orders for this instrument: ${own}`),
+    ...nullable(`Pending orders for this instrument: ${own}`, reads('orders')),
     type: [OrderRef],
     resolve: ({ symbol }, _args, { scope }) => scope.ordersFor(symbol),
   }),

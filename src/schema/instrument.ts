@@ -1,7 +1,7 @@
 import type { Instrument, Swap, TradingHours } from '../gateway/operations/get-all-tickers.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
-import { nullable, perGroup } from './sharing.ts';
+import { nullable } from './nullability.ts';
 
 export const ShariaStatus = builder.enumType('ShariaStatus', {
   description: 'The compliance of an instrument with Islamic finance.',
@@ -15,7 +15,7 @@ export const ShariaStatus = builder.enumType('ShariaStatus', {
 const TradingHoursRef = builder.objectRef<TradingHours>('TradingHours').implement({
   description: 'When an instrument trades. The texts are the gateway’s own.',
   fields: (t) =>
-    exposed(t, perGroup, {
+    exposed(t, {
       'String!': { timezone: 'The time zone of all hours here.' },
       '[String!]!': {
         regular: 'Regular hours.',
@@ -30,7 +30,7 @@ const TradingHoursRef = builder.objectRef<TradingHours>('TradingHours').implemen
 const SwapRef = builder.objectRef<Swap>('Swap').implement({
   description: 'The cost or gain of holding a position overnight.',
   fields: (t) =>
-    exposed(t, perGroup, {
+    exposed(t, {
       'Float!': {
         long: 'Rate for a bought position.',
         short: 'Rate for a sold position.',
@@ -44,7 +44,7 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
   description:
     'A tradable instrument of the catalog of the viewer’s group. Numeric codes are the gateway’s own and stay numbers.',
   fields: (t) => ({
-    ...exposed(t, perGroup, {
+    ...exposed(t, {
       'ID!': {
         id: 'The gateway’s identifier.',
         symbol: 'The name by which positions and orders refer to the instrument; the same as `id`.',
@@ -84,7 +84,6 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
       },
     }),
     shariaStatus: t.expose('shariaStatus', {
-      ...perGroup,
       type: ShariaStatus,
       // The gateway may use a new value before this schema has it.
       nullable: true,
@@ -92,11 +91,11 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
         'Its sharia compliance in detail. Null if the gateway’s value is not in this schema yet.',
     }),
     tradingHours: t.expose('tradingHours', {
-      ...nullable(perGroup, 'When it trades; null if the gateway does not state it.'),
+      ...nullable('When it trades; null if the gateway does not state it.'),
       type: TradingHoursRef,
     }),
     swap: t.expose('swap', {
-      ...nullable(perGroup, 'Overnight rates; null if the gateway does not state them.'),
+      ...nullable('Overnight rates; null if the gateway does not state them.'),
       type: SwapRef,
     }),
   }),
@@ -104,7 +103,6 @@ export const InstrumentRef = builder.objectRef<Instrument>('Instrument').impleme
 
 builder.queryFields((t) => ({
   instrument: t.field({
-    ...perGroup,
     type: InstrumentRef,
     nullable: true,
     description:
@@ -113,7 +111,6 @@ builder.queryFields((t) => ({
     resolve: (_root, { id }, { scope }) => scope.instrument(id),
   }),
   instrumentsByIds: t.field({
-    ...perGroup,
     type: [InstrumentRef],
     nullable: { list: true, items: true },
     description:

@@ -10,7 +10,7 @@ import { CatalogRef } from './catalog.ts';
 import { exposed } from './exposed.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
 import { perInstrument } from './list-sizes.ts';
-import { nonNull, perGroup } from './sharing.ts';
+import { nonNull } from './nullability.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description:
@@ -62,7 +62,7 @@ const InstrumentOrder = builder.inputType('InstrumentOrder', {
 const PageInfoRef = builder.objectRef<PageInfo>('PageInfo').implement({
   description: 'The position of a page in its list.',
   fields: (t) =>
-    exposed(t, perGroup, {
+    exposed(t, {
       'Boolean!': {
         hasNextPage: 'Whether instruments follow this page.',
         hasPreviousPage: 'Whether instruments precede this page.',
@@ -78,10 +78,10 @@ const InstrumentEdgeRef = builder.objectRef<InstrumentEdge>('InstrumentEdge').im
   description: 'An instrument at its position in a list.',
   fields: (t) => ({
     cursor: t.string({
-      ...nonNull(perGroup, 'Identifies the position. It stays valid when the catalog is renewed.'),
+      ...nonNull('Identifies the position. It stays valid when the catalog is renewed.'),
       resolve: ({ cursor }) => cursor(),
     }),
-    node: t.expose('node', { ...nonNull(perGroup, 'The instrument.'), type: InstrumentRef }),
+    node: t.expose('node', { ...nonNull('The instrument.'), type: InstrumentRef }),
   }),
 });
 
@@ -91,28 +91,25 @@ const InstrumentConnectionRef = builder
     description: 'A page of instruments.',
     fields: (t) => ({
       edges: t.expose('edges', {
-        ...nonNull(perGroup, 'The instruments with their cursors.'),
+        ...nonNull('The instruments with their cursors.'),
         type: [InstrumentEdgeRef],
       }),
       nodes: t.expose('nodes', {
-        ...nonNull(perGroup, 'The instruments without cursors.'),
+        ...nonNull('The instruments without cursors.'),
         type: [InstrumentRef],
       }),
       pageInfo: t.expose('pageInfo', {
-        ...nonNull(perGroup, 'The position of the page.'),
+        ...nonNull('The position of the page.'),
         type: PageInfoRef,
       }),
-      totalCount: t.exposeInt(
-        'totalCount',
-        nonNull(perGroup, 'The number of instruments on all pages.'),
-      ),
+      totalCount: t.exposeInt('totalCount', nonNull('The number of instruments on all pages.')),
     }),
   });
 
 const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').implement({
   description: 'The changes from a client’s version to the present one.',
   fields: (t) => ({
-    ...exposed(t, perGroup, {
+    ...exposed(t, {
       'String!': { version: 'The present version: the next `since`.' },
       'Boolean!': {
         reset:
@@ -121,7 +118,7 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
       '[ID!]!': { removed: 'The ids of the instruments that were removed.' },
     }),
     upserted: t.expose('upserted', {
-      ...traits({ ...perGroup.extensions, ...perInstrument }),
+      ...traits(perInstrument),
       type: [InstrumentRef],
       nullable: false,
       description: 'The instruments that are new or have changed.',
@@ -131,7 +128,6 @@ const CatalogChangesRef = builder.objectRef<CatalogChanges>('CatalogChanges').im
 
 builder.objectField(CatalogRef, 'changes', (t) =>
   t.field({
-    ...perGroup,
     type: CatalogChangesRef,
     nullable: false,
     description:
@@ -143,7 +139,6 @@ builder.objectField(CatalogRef, 'changes', (t) =>
 
 builder.queryField('instruments', (t) =>
   t.field({
-    ...perGroup,
     type: InstrumentConnectionRef,
     nullable: true,
     description:

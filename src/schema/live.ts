@@ -5,15 +5,14 @@ import type { FeedEvent } from '../domain/feed/feed-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
-import { traits } from '../lib/field-traits.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposed, type FieldBuilder } from './exposed.ts';
 import { PositionRef } from './holding.ts';
+import { nonNull } from './nullability.ts';
 import { PositionTotalsRef } from './position-totals.ts';
-import { nonNull, perAccount } from './sharing.ts';
 
 builder.subscriptionType({ description: 'Live lists, over WebSocket or as an event stream.' });
 
@@ -31,7 +30,7 @@ const FeedStatus = builder.enumType('FeedStatus', {
 const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
   description: 'The present values of a position’s fields that change with the market.',
   fields: (t) =>
-    exposed(t, perAccount, {
+    exposed(t, {
       'ID!': { id: 'The gateway’s number of the position.' },
       Float: {
         priceCurrent: 'The price now.',
@@ -44,7 +43,7 @@ const PositionTickRef = builder.objectRef<Position>('PositionTick').implement({
 
 /** Options of the field `ticks`. A subscription that selects the field receives ticks separately from rows. */
 const ofTicks = {
-  ...traits({ ...perAccount.extensions, ...reads('ticks').extensions }),
+  ...reads('ticks'),
   nullable: false,
   description:
     'Positions of which only these fields have changed since your last event. If you select this field, `upserted` does not have these positions. A snapshot has no ticks.',
@@ -52,7 +51,7 @@ const ofTicks = {
 
 export function eventFields(t: FieldBuilder<FeedEvent>) {
   return {
-    ...exposed(t, perAccount, {
+    ...exposed(t, {
       'String!': { cursor: 'Identifies the state after this event. Send it as the next `after`.' },
       'Boolean!': {
         snapshot: 'Whether each `upserted` is a whole list. If so, discard the client’s copy.',
@@ -60,7 +59,7 @@ export function eventFields(t: FieldBuilder<FeedEvent>) {
       'DateTime!': { asOf: 'The start of the last read that confirmed the list.' },
     }),
     status: t.expose('status', {
-      ...nonNull(perAccount, 'Whether the list follows its source.'),
+      ...nonNull('Whether the list follows its source.'),
       type: FeedStatus,
     }),
   };
@@ -68,17 +67,14 @@ export function eventFields(t: FieldBuilder<FeedEvent>) {
 
 export function positionFields(t: FieldBuilder<Delta<Position>>) {
   return {
-    ...exposed(t, perAccount, {
+    ...exposed(t, {
       '[ID!]!': {
         opened: 'Ids of positions that were opened.',
         closed: 'Ids of positions that are no longer open.',
       },
     }),
     upserted: t.expose('upserted', {
-      ...nonNull(
-        perAccount,
-        'Positions that are new or have changed; on a snapshot all positions.',
-      ),
+      ...nonNull('Positions that are new or have changed; on a snapshot all positions.'),
       type: [PositionRef],
     }),
     ticks: t.expose('ticks', { ...ofTicks, type: [PositionTickRef] }),
@@ -91,7 +87,7 @@ const PositionChangesRef = builder.objectRef<FeedEvent>('PositionChanges').imple
     ...eventFields(t),
     ...positionFields(t),
     totals: t.expose('totals', {
-      ...nonNull(perAccount, 'Sums over the present list.'),
+      ...nonNull('Sums over the present list.'),
       type: PositionTotalsRef,
     }),
   }),
@@ -120,7 +116,6 @@ export const changesArgs = {
 
 builder.subscriptionFields((t) => ({
   positions: t.field({
-    ...perAccount,
     type: [PositionRef],
     nullable: false,
     description:
@@ -133,7 +128,6 @@ builder.subscriptionFields((t) => ({
     resolve: ({ upserted }: FeedEvent) => upserted,
   }),
   positionChanges: t.field({
-    ...perAccount,
     type: PositionChangesRef,
     nullable: false,
     description:

@@ -12,7 +12,7 @@ export const WithdrawalMethodRef = builder
   .implement({
     description: 'A saved withdrawal method. Its texts are the gateway’s own.',
     fields: (t) =>
-      exposed(t, null, {
+      exposed(t, {
         ID: { id: 'The method’s number.' },
         'Int!': {
           group:

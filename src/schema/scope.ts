@@ -19,15 +19,8 @@ import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
 
-/**
- * Records what one execution has read. A result is shared only if its fields are marked as shared (`sharing.ts`) and this
- * record agrees, so a wrong mark never shares personal data.
- */
+/** Records who has read, for the log. */
 export interface ReadRecord {
-  /** True once a field has asked for data that belongs to the viewer or to this request. */
-  isPersonal: boolean;
-  /** True once a field has asked for the catalog of the viewer's group. */
-  readsShared: boolean;
   /** Called with the login that the token claims. */
   identified(login: string): void;
 }
@@ -64,8 +57,8 @@ export const NO_PLAN: Plan = {
  * document selects it. A write is followed by a new scope, whose reads are sent after the write.
  */
 export class Scope implements OwnReads {
+  readonly caller: Caller;
   readonly #services: Services;
-  readonly #caller: Caller;
   readonly #record: ReadRecord;
   readonly #plan: Plan;
   /** The logical time of the write before this scope, or 0. A read may share only a call that was sent later. */
@@ -81,7 +74,7 @@ export class Scope implements OwnReads {
 
   constructor(services: Services, caller: Caller, record: ReadRecord, plan: Plan, after = 0) {
     this.#services = services;
-    this.#caller = caller;
+    this.caller = caller;
     this.#record = record;
     this.#plan = plan;
     this.#after = after;
@@ -105,20 +98,8 @@ export class Scope implements OwnReads {
     return new Scope(this.#services, caller, this.#record, plan, logicalClock.next());
   }
 
-  /** A result that depends on the caller is personal. */
-  get caller(): Caller {
-    this.#record.isPersonal = true;
-    return this.#caller;
-  }
-
-  /** Identifies the viewer for all reads except the catalog. */
   viewer(): MaybePromise<Viewer> {
-    this.#record.isPersonal = true;
-    return this.#identify();
-  }
-
-  #identify(): MaybePromise<Viewer> {
-    this.#viewer ??= chain(this.#services.identify(this.#caller, this), (viewer) => {
+    this.#viewer ??= chain(this.#services.identify(this.caller, this), (viewer) => {
       this.#record.identified(viewer.login);
       return viewer;
     });
@@ -202,13 +183,12 @@ export class Scope implements OwnReads {
 
   /** Returns one version for the whole scope, so that the fields of an answer never mix two catalogs. */
   catalog(): MaybePromise<CatalogView> {
-    this.#record.readsShared = true;
     this.#catalog ??= this.#readCatalog();
     return this.#catalog;
   }
 
   #readCatalog(): MaybePromise<CatalogView> {
-    return chain(this.#identify(), (viewer) => {
+    return chain(this.viewer(), (viewer) => {
       const view = this.#services.catalogs.read(viewer);
       if (!(view instanceof Promise)) return view;
       // Stored, so that later fields read it synchronously.

@@ -4,14 +4,14 @@ import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { nonNull, nullable, perAccount } from './sharing.ts';
+import { nonNull, nullable } from './nullability.ts';
 
 const UNDOCUMENTED = 'Passed through. The gateway does not document it.';
 
 const AccountAccessRef = builder.objectRef<AccountAccess>('AccountAccess').implement({
   description: 'The kind of the account and its permissions.',
   fields: (t) =>
-    exposed(t, perAccount, {
+    exposed(t, {
       ID: { id: 'The kind’s identifier.' },
       String: { name: 'The kind’s name.', currency: 'Its currency.' },
       Int: { currencyDigits: 'Decimals of its currency.' },
@@ -27,10 +27,10 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
     'A snapshot of the account, as of `fetchedAt`. A field is null if the gateway left it out or sent another type, or if its figure is beyond ± 2^53. Fractions are the nearest double.',
   fields: (t) => ({
     id: t.id({
-      ...nonNull(perAccount, 'The trading login, for client caches.'),
+      ...nonNull('The trading login, for client caches.'),
       resolve: ({ session }) => session.login,
     }),
-    ...exposedOf(t, perAccount, ({ session }) => session, {
+    ...exposedOf(t, ({ session }) => session, {
       'ID!': { login: 'The trading login.' },
       String: {
         group: 'The account group; it decides which catalog the viewer sees.',
@@ -53,15 +53,12 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       DateTime: { createdAt: 'When the account was opened.' },
     }),
     fetchedAt: t.field({
-      ...nonNull(
-        perAccount,
-        'When these figures were requested from the gateway. They are not older.',
-      ),
+      ...nonNull('When these figures were requested from the gateway. They are not older.'),
       type: 'DateTime',
       resolve: ({ sentAtMs }) => new Date(systemClock.dateOf(sentAtMs)),
     }),
     access: t.field({
-      ...nullable(perAccount, 'The kind of the account.'),
+      ...nullable('The kind of the account.'),
       type: AccountAccessRef,
       resolve: ({ session }) => session.access,
     }),
@@ -74,7 +71,7 @@ export const SessionRef = builder.objectRef<SessionAnswer>('Session').implement(
       resolve: (answer, _args, { scope }) => scope.positionsOf(answer),
     }),
     orders: t.field({
-      ...nullable(reads('orders'), 'The pending orders, as of `fetchedAt`.'),
+      ...nullable('The pending orders, as of `fetchedAt`.', reads('orders')),
       type: [OrderRef],
       resolve: ({ session }) => session.orders,
     }),

@@ -19,7 +19,7 @@ type SignInAs<Outcome> = Extract<SignIn, { outcome: Outcome }>;
 const LoginSuccessRef = builder.objectRef<SignInAs<'granted'>>('LoginSuccess').implement({
   description: 'Signed in. Send `accessToken` as `Authorization: Bearer …` from now on.',
   fields: (t) => ({
-    ...exposedOf(t, null, ({ grant }) => grant, {
+    ...exposedOf(t, ({ grant }) => grant, {
       'String!': { accessToken: 'The token to send with each request.' },
       String: { refreshToken: 'The gateway’s refresh token.' },
       Boolean: { passkey: 'Passed through. The gateway does not document it.' },
@@ -61,7 +61,7 @@ const LoginRejectedRef = builder.objectRef<SignInAs<'rejected'>>('LoginRejected'
   description: 'The gateway refused to sign in, in its own words.',
   interfaces: [RefusalRef],
   fields: (t) =>
-    exposedOf(t, null, ({ refusal }) => refusal, {
+    exposedOf(t, ({ refusal }) => refusal, {
       String: {
         error: 'The gateway’s name for the reason.',
         message: 'The gateway’s message.',

@@ -11,10 +11,10 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposedOf } from './exposed.ts';
 import { OrderRef, PositionRef } from './holding.ts';
+import { nullable } from './nullability.ts';
 import { KEY_MADE, PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
-import { nullable } from './sharing.ts';
 
 type PlacedAs<Outcome extends Submission['kind']> = OrderResult & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;
@@ -47,7 +47,7 @@ const OrderAcceptedRef = builder.objectRef<PlacedAs<'accepted'>>('OrderAccepted'
   description: 'The gateway took the order.',
   interfaces: [OrderOutcome],
   fields: (t) =>
-    exposedOf(t, null, ({ outcome }) => outcome, {
+    exposedOf(t, ({ outcome }) => outcome, {
       ID: { orderId: 'The gateway’s number of the order.' },
     }),
 });
@@ -69,7 +69,6 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
   fields: (t) =>
     exposedOf(
       t,
-      null,
       ({ outcome, earlierUnknown = false }) => ({
         ...outcome,
         sent: outcome.sent ?? true,
@@ -106,7 +105,7 @@ const OrderOutcomeUnknownRef = builder
       'The order was sent and no clear answer was received: it may have been carried out. Do not place it again with another key. Look at the positions and orders, or repeat with the same key later.',
     interfaces: [OrderOutcome],
     fields: (t) =>
-      exposedOf(t, null, ({ outcome }) => ({ sentAt: outcome.sentAtMs }), {
+      exposedOf(t, ({ outcome }) => ({ sentAt: outcome.sentAtMs }), {
         'DateTime!': { sentAt: 'When it was sent.' },
       }),
   });
@@ -115,17 +114,17 @@ const OrderOutcomeUnknownRef = builder
 for (const ref of [OrderAcceptedRef, OrderOutcomeUnknownRef]) {
   builder.objectFields(ref as typeof OrderAcceptedRef, (t) => ({
     positions: t.field({
-      ...nullable(reads('positions'), 'The open positions, read after the order.'),
+      ...nullable('The open positions, read after the order.', reads('positions')),
       type: [PositionRef],
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).positions(),
     }),
     orders: t.field({
-      ...nullable(reads('orders'), 'The pending orders, read after the order.'),
+      ...nullable('The pending orders, read after the order.', reads('orders')),
       type: [OrderRef],
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).orders(),
     }),
     session: t.field({
-      ...nullable(reads('session'), 'The account’s snapshot, read after the order.'),
+      ...nullable('The account’s snapshot, read after the order.', reads('session')),
       type: SessionRef,
       resolve: ({ afterwards }, _args, { scope }) => (afterwards ?? scope).session(),
     }),

@@ -25,5 +25,5 @@ export function factsIn(schema: GraphQLSchema, text: string) {
   const document = parse(text);
   const node = getOperationAST(document) as OperationDefinitionNode;
   const facts = new OperationFacts(new Selections(schema, document), node);
-  return { facts, node, sharedUse: facts.sharedUse };
+  return { facts, node };
 }

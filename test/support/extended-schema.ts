@@ -1,14 +1,9 @@
 import { extendSchema, type GraphQLSchema, isObjectType, parse } from 'graphql';
-import type { Sharing } from '../../src/lib/field-traits.ts';
 import type { Context } from '../../src/schema/context.ts';
 import { buildSchema } from '../../src/schema/schema.ts';
 
-/** A field to add to types of the schema, once for each kind of value. */
-export interface AddedField {
-  readonly sharing: Sharing | null;
-  /** By default the field is a plain property of its object. */
-  readonly read?: (context: Context) => unknown;
-}
+/** Reads the value of an added field. */
+export type ReadAdded = (context: Context) => unknown;
 
 export const KINDS = ['Text', 'List', 'Object'] as const;
 type Kind = (typeof KINDS)[number];
@@ -27,7 +22,7 @@ export function selected(name: string, kind: Kind): string {
 /** The service's schema, with each of these fields as a text, a list and an object on each of these types. */
 export function extendedSchema(
   owners: readonly string[],
-  fields: Readonly<Record<string, AddedField>>,
+  fields: Readonly<Record<string, ReadAdded>>,
 ): GraphQLSchema {
   const names = Object.keys(fields);
   const types = names.map((name) => `type Added_${name} { text: String }`);
@@ -36,36 +31,20 @@ export function extendedSchema(
   );
   const extensions = owners.map((owner) => `extend type ${owner} { ${added.join(' ')} }`);
   const schema = extendSchema(buildSchema(), parse([...types, ...extensions].join('\n')));
-  for (const [name, { sharing, read }] of Object.entries(fields)) {
-    mark(schema, `Added_${name}`, 'text', { sharing });
+  for (const [name, read] of Object.entries(fields)) {
     for (const owner of owners) {
       for (const kind of KINDS) {
-        const resolve = read && resolverOf(read, SHAPES[kind]);
-        mark(schema, owner, `${name}${kind}`, { sharing, ...(resolve && { resolve }) });
+        const type = schema.getType(owner);
+        const field = isObjectType(type) ? type.getFields()[`${name}${kind}`] : undefined;
+        if (!field) throw new Error(`${owner}.${name}${kind} is missing`);
+        field.resolve = resolverOf(read, SHAPES[kind]);
       }
     }
   }
   return schema;
 }
 
-interface Marked {
-  readonly sharing: Sharing | null;
-  readonly resolve?: (source: unknown, args: unknown, context: Context) => unknown;
-}
-
-function mark(
-  schema: GraphQLSchema,
-  owner: string,
-  name: string,
-  { sharing, resolve }: Marked,
-): void {
-  const type = schema.getType(owner);
-  const field = isObjectType(type) ? type.getFields()[name] : undefined;
-  if (!field) throw new Error(`${owner}.${name} is missing`);
-  Object.assign(field, { extensions: sharing ? { sharing } : {}, ...(resolve && { resolve }) });
-}
-
-function resolverOf(read: (context: Context) => unknown, shape: (text: unknown) => unknown) {
+function resolverOf(read: ReadAdded, shape: (text: unknown) => unknown) {
   return (_source: unknown, _args: unknown, context: Context): unknown => {
     const text = read(context);
     return text instanceof Promise ? text.then(shape) : shape(text);

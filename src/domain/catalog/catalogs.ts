@@ -175,8 +175,6 @@ function viewOf({ group, key, history }: GroupCatalog, copy: CatalogCopy, clock:
     skipped,
     stale,
     ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
-    /** TTL of an answer made from this view; 0 if it is stale. */
-    freshSeconds: stale ? 0 : wholeSeconds(copy.expiresMs - nowMs),
     fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
     expiresAt: new Date(clock.dateOf(copy.expiresMs)),
     /** The difference from a version that the client has. */

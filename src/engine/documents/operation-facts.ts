@@ -12,12 +12,11 @@ import {
   OperationTypeNode,
   type ValueNode,
 } from 'graphql';
-import { type Sharing, sharingOf, traitOf } from '../../lib/field-traits.ts';
+import { traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 import { extraForList } from '../operation/meter.ts';
 import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
-import { literalOf, mayHoldVariable, type Selections } from './selections.ts';
-import { type SharedUse, sharedUseOf } from './shared-use.ts';
+import { literalOf, type Selections } from './selections.ts';
 
 /** The coerced variables of a request. */
 type Variables = Readonly<Record<string, unknown>>;
@@ -45,8 +44,6 @@ const MAX_REMEMBERED = 4;
 export class OperationFacts {
   /** The variables in `@skip` and `@include`. */
   readonly flagNames: readonly string[];
-  /** Null if the operation reads data that other users must not receive. */
-  readonly sharedUse: SharedUse | null;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   /** The variables and the sizes that the facts depend on. */
@@ -60,11 +57,8 @@ export class OperationFacts {
     // Unknown variables exclude no field, so this walk visits all fields.
     const walk = new FieldWalk(selections, operation, {}, () => 0);
     const facts = walk.facts();
-    const { marks, isUnmarked } = walk;
     this.flagNames = [...walk.flagNames];
     this.#variableNames = [...walk.flagNames, ...walk.variableNames];
-    const variesByVariables = walk.hasVariables || this.#variableNames.length > 0;
-    this.sharedUse = isUnmarked ? null : sharedUseOf(operation.operation, marks, variesByVariables);
     this.#sizeNames = [...walk.sizeNames];
     const isConstant = this.#variableNames.length === 0 && walk.sizeNames.size === 0;
     if (isConstant) this.#remembered.set('', facts);
@@ -104,15 +98,10 @@ interface Place {
 
 /** Collects the facts about an operation in one walk over the fields that it selects. */
 class FieldWalk {
-  /** The marks of all fields except `__typename`, which the schema answers. A mark says who sees the same value. */
-  readonly marks = new Set<Sharing>();
   readonly flagNames = new Set<string>();
   /** The variables that sizes and age limits depend on. */
   readonly variableNames = new Set<string>();
   readonly sizeNames = new Set<string>();
-  isUnmarked = false;
-  /** Whether arguments below the root may contain variables. */
-  hasVariables = false;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   readonly #root: GraphQLObjectType;
@@ -194,10 +183,10 @@ class FieldWalk {
     const [field] = fields;
     const [type] = types;
     if (!node || !field || !type) return 0;
-    for (const each of fields) this.#noteTraits(each, plan);
-    // Arguments of a subscription's root field select events, and do not change their content.
-    const args = nodes.flatMap((each) => each.arguments ?? []);
-    if (type !== this.#root && args.some(mayHoldVariable)) this.hasVariables = true;
+    for (const each of fields) {
+      const read = traitOf(each, 'reads');
+      if (read) plan?.add(read);
+    }
     const inner = this.#typesIn(fields);
     if (inner.length === 0) return 1;
     const isList = isListType(getNullableType(field.type));
@@ -233,15 +222,6 @@ class FieldWalk {
       }
     }
     return types;
-  }
-
-  #noteTraits(field: Field, plan: Set<string> | null): void {
-    if (field.name === '__typename') return;
-    const read = traitOf(field, 'reads');
-    if (read) plan?.add(read);
-    const sharing = sharingOf(field);
-    if (sharing === null) this.isUnmarked = true;
-    else this.marks.add(sharing);
   }
 
   /** The cost, in fields, of the entries that the resolver scans because of the field's arguments. */

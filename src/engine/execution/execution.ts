@@ -4,29 +4,24 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
 import { overLimit } from '../operation/refusal.ts';
-import { type CachedAnswerParts, cachedAnswer } from './cached-answer.ts';
 import { type AnswerPart, deferredAnswer } from './deferred-answer.ts';
 import { EventResults, type EventResultsOptions, type Subscribed } from './event-results.ts';
 import { jsonText } from './json-text.ts';
-import { CachedResult } from './response-cache.ts';
-
-type ExecutionParts = CachedAnswerParts & EventResultsOptions;
 
 /** Executes admitted operations: queries and mutations here, the events of subscriptions in `EventResults`. */
 export class Execution {
-  readonly #parts: ExecutionParts;
+  readonly #parts: EventResultsOptions;
   readonly #events: EventResults;
 
-  constructor(parts: ExecutionParts) {
+  constructor(parts: EventResultsOptions) {
     this.#parts = parts;
     this.#events = new EventResults(parts);
   }
 
   /** Executes a query or a mutation. Returns its result, or its parts. */
   execute(context: OperationContext): MaybePromise<Subscribed> {
-    if (context.operation.isInParts) return this.#executeInParts(context);
-    // A cached response does not wait for a turn.
-    return cachedAnswer(this.#parts, context, () => this.#executeInTurn(context));
+    const { isInParts } = context.operation;
+    return isInParts ? this.#executeInParts(context) : this.#executeInTurn(context);
   }
 
   subscribe(context: OperationContext): Promise<Subscribed> {
@@ -41,7 +36,6 @@ export class Execution {
     if (!this.#parts.receipts || isSubscription || Symbol.asyncIterator in result) return result;
     const { cost, meter } = operation;
     const receipt = context.receipt({ cost, fields: meter.fields });
-    if (result instanceof CachedResult) return result.withExtensions(receipt);
     return { ...result, extensions: { ...receipt, ...result.extensions } };
   }
 
@@ -81,7 +75,6 @@ export class Execution {
     const { operation } = context;
     const { meter } = operation;
     if (!meter.isCostly) return this.#executeAndCharge(context);
-    // The cache lookup may have proved the token's account.
     const client = limits.currentClient(operation);
     if (limits.limiter.take('largeAnswers', client).isOver) {
       return { errors: overLimit('costly operations').errors };

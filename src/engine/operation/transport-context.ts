@@ -15,8 +15,6 @@ export interface TransportContext {
   readonly takesEvents: boolean;
   /** The client's format for an answer in parts; null if it reads one piece. */
   readonly partsFormat: PartsFormat | null;
-  /** Whether a response may be sent as cached bytes. */
-  readonly takesBytes: boolean;
   /** The headers of the request, or those of a socket's `connectionParams`, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** Returns true if the transport itself reports to the client why a subscription ends. */

@@ -104,7 +104,7 @@ test('after a restart all users behind one address are answered, even if there a
   expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(USERS);
 }, 300_000);
 
-test('a cached answer is charged its estimated cost', async () => {
+test('each answer is charged its fields, even if the client has asked for it before', async () => {
   await using app = await startWithoutRefills({ MAX_COST: '200', SANDBOX_INSTRUMENTS: '40' });
   const token = await app.signIn();
   // After this query the size of the catalog is known, and estimates use it.

@@ -44,7 +44,6 @@ test.each([
       mayMutate: true,
       takesEvents: false,
       partsFormat: null,
-      takesBytes: false,
       headers: {},
       reportsEnd: undefined,
     },

@@ -14,35 +14,18 @@ import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
 import { singleClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
-import { perAccount } from '../../../src/schema/sharing.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { argsOf } from '../documents/compiler/both-executors.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';
 
-function contextOf(token: string) {
-  return { isPersonal: false, readsShared: false, receipt: () => ({}), token };
-}
-
 const schema = schemaOf(
   `type Query { nothing: Int }
   type Subscription { live(every: Int): Event }
   type Event { rows: [Row!]! failing: Int }
-  type Row { price: Float mine: String }`,
-  {
-    'Subscription.live': perAccount,
-    'Event.rows': perAccount,
-    'Event.failing': { ...perAccount, resolve: fail },
-    'Row.price': perAccount,
-    'Row.mine': {
-      ...perAccount,
-      resolve(_row: unknown, _args: unknown, context: ReturnType<typeof contextOf>) {
-        context.isPersonal = true;
-        return context.token;
-      },
-    },
-  },
+  type Row { price: Float }`,
+  { 'Event.failing': { resolve: fail } },
 );
 
 function fail(): never {
@@ -100,7 +83,6 @@ function preparedBy(execute: () => ExecutionResult | Promise<ExecutionResult>): 
 }
 
 interface SubscriberOptions {
-  readonly token?: string;
   readonly variables?: Record<string, unknown>;
   readonly cost?: number;
   readonly signal?: AbortSignal;
@@ -108,7 +90,7 @@ interface SubscriberOptions {
 
 /** A subscriber that takes each result when the test calls `taken`. */
 function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
-  const { token = 'a', variables, cost = 1, signal } = options;
+  const { variables, cost = 1, signal } = options;
   let newest: object | undefined;
   const missed = vi.fn();
   const closed = vi.fn();
@@ -137,7 +119,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     reportsEnd: () => false,
     ended,
     record: { requestId: 'r', failed() {} } as never,
-    newContext: () => contextOf(token),
+    newContext: () => ({ receipt: () => ({}) }),
   });
   const delivered = followed.deliver({
     hasRoom: (ready) => {
@@ -192,43 +174,6 @@ const MASKED = { errors: [{ message: 'masked' }] };
 const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
 
-// A result with an estimate above COSTLY_FIELDS is made in slices.
-test.each([1, COSTLY_FIELDS + 1])(
-  'a shareable result is made and serialized once for all readers, with an estimate of %i',
-  async (cost) => {
-    const shared = prepare('subscription ($ms: Int) { live(every: $ms) { rows { price } } }');
-    const [first, second, plain] = await Promise.all([
-      sentTo(shared, MANY, { cost }),
-      sentTo(shared, MANY, { cost, token: 'b' }),
-      sentTo(shared, MANY, { cost }),
-    ]);
-    expect(executed).toBe(1);
-    expect(second).toBe(first);
-    expect(plainOf(first)).toBe(plainOf(plain));
-    // A result with data of the viewer is made for each reader: `mine` is the reader's token.
-    const own = prepare('subscription { live { rows { price mine } } }');
-    const readers = ['a', 'b', 'c'].map(async (token) => {
-      const sent = await sentTo(own, MANY, { cost, token });
-      const rows = MANY.live.rows.map(({ price }) => ({ price, mine: token }));
-      expect(JSON.parse(plainOf(sent))).toEqual({ data: { live: { rows } } });
-    });
-    await Promise.all(readers);
-  },
-);
-
-test('a result with an error is not shared', async () => {
-  const failing = prepare('subscription { live { failing } }');
-  const executionsForTwoReaders = (document: Document) => {
-    executed = 0;
-    const readers = [subscribe(document), subscribe(document)];
-    for (const { emit } of readers) emit(ROWS);
-    for (const { sent } of readers) expect(sent).toHaveLength(1);
-    return executed;
-  };
-  expect(executionsForTwoReaders(priceDocument)).toBe(1);
-  expect(executionsForTwoReaders(failing)).toBe(2);
-});
-
 test('a feed is notified if its event’s changes could not be sent to a reader', async () => {
   // A result without data contains no changes.
   const failing = preparedBy(() => ({ data: null, errors: [] }));
@@ -247,30 +192,8 @@ test.each([null, 1])(
   },
 );
 
-test('when an operation has read the viewer’s data, its earlier shared results are no longer used', async () => {
-  const document = prepare('subscription { live { rows { mine } } }');
-  const empty = { live: { rows: [] } };
-  await sentTo(document, empty);
-  await sentTo(document, empty, { token: 'b' });
-  expect(executed).toBe(1);
-  // With rows the operation reads `mine`, so the result of `empty` has to be made again.
-  await sentTo(document, ROWS);
-  await sentTo(document, empty, { token: 'b' });
-  expect(executed).toBe(3);
-});
-
-test.each([
-  'subscription ($yes: Boolean!) { live { rows { price @include(if: $yes) } } }',
-  'subscription ($yes: Boolean!) { live { ...Rows } } fragment Rows on Event { rows { price @include(if: $yes) } }',
-  'subscription ($yes: Boolean!) { live @include(if: $yes) { rows { price } } }',
-])('if variables affect the result, each subscriber has its own: %s', async (text) => {
-  const document = prepare(text);
-  expect(await sentTo(document, ROWS, { variables: { yes: true } })).toContain('1.5');
-  expect(await sentTo(document, ROWS, { variables: { yes: false } })).not.toContain('1.5');
-});
-
 test.each([1, COSTLY_FIELDS + 1])(
-  'each reader of a shared event is charged for its fields, until an error replaces the event, with an estimate of %i',
+  'each reader of an event is charged for its fields, until an error replaces the event, with an estimate of %i',
   async (cost) => {
     // This number is arbitrary.
     fields = 402;
@@ -278,7 +201,6 @@ test.each([1, COSTLY_FIELDS + 1])(
     for (let index = 0; index < 5; index += 1) await sentTo(priceDocument, MANY, { cost });
     // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
     await sentTo(priceDocument, MANY, { cost });
-    expect(executed).toBe(1);
     const { signal } = new AbortController();
     const { emit, taken, finished, received } = subscribe(priceDocument, { signal, cost });
     emit(MANY);

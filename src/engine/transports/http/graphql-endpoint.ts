@@ -59,7 +59,6 @@ export function createGraphQLEndpoint(
       mayMutate: method === 'POST',
       takesEvents: events !== null,
       partsFormat: parts === null ? null : partsFormat,
-      takesBytes: true,
       headers,
       reportsEnd: undefined,
     };

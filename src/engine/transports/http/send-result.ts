@@ -3,7 +3,6 @@ import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Body } from '../../../lib/pack.ts';
 import type { Operation } from '../../admission/operation.ts';
 import { jsonText } from '../../execution/json-text.ts';
-import { CachedResult } from '../../execution/response-cache.ts';
 import type { Refusal } from '../../operation/refusal.ts';
 import { FORMATS, type Format, framed } from './formats.ts';
 import type { HttpReply } from './reply.ts';
@@ -28,31 +27,7 @@ export function sendAnswer(
   operation: Operation,
   format: Format,
 ): MaybePromise<void> {
-  if (result instanceof CachedResult) return sendCached(reply, result, format);
   return chain(jsonText(result, operation.meter), (text) => sendResult(reply, 200, text, format));
-}
-
-/** Sends a result of the response cache. After a GET the client may cache it too, for `freshSeconds`. */
-function sendCached(
-  reply: HttpReply,
-  { sent: { etag, freshSeconds, bytes, packed } }: CachedResult,
-  format: Format,
-): MaybePromise<void> {
-  if (format.framing !== null) return sendResult(reply, 200, bytes, format);
-  const { method, headers } = reply.request;
-  if (method === 'GET') {
-    reply.set('etag', etag);
-    reply.set('cache-control', `private, max-age=${freshSeconds}`);
-    if (isNamed(headers['if-none-match'], etag)) return reply.sendNothing(304);
-  }
-  reply.set('content-type', format.contentType);
-  return reply.send(200, bytes, packed);
-}
-
-/** True when `If-None-Match` lists this ETag. */
-export function isNamed(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  return ifNoneMatch.split(',').some((each) => each.trim() === etag || each.trim() === '*');
 }
 
 function sendResult(

@@ -205,7 +205,6 @@ export class SocketOperation implements ResultSink {
         mayMutate: true,
         takesEvents: true,
         partsFormat: 'deferSpec',
-        takesBytes: false,
         headers: socket.session.headers,
         reportsEnd: (error) => {
           const code = tokenEndOf(error);

@@ -9,7 +9,6 @@ import {
   isObjectType,
 } from 'graphql';
 import { pick, type Random } from '../../../../src/sandbox/random.ts';
-import { perGroup } from '../../../../src/schema/sharing.ts';
 
 /** The values that resolvers return. Each is made once, so that a second execution reads the same value. */
 export interface Stage {
@@ -97,8 +96,7 @@ for (const field of ['Query', 'Node'].flatMap((name) => Object.values(fieldsOf(n
   if (name.endsWith('Read')) field.resolve = read(name, type);
   if (name === 'thing') field.resolve = read(name, Apple);
   // This field returns its arguments unchanged. An answer that is made in slices postpones the field.
-  if (name === 'echo')
-    Object.assign(field, perGroup, { resolve: (_: unknown, args: object) => args });
+  if (name === 'echo') Object.assign(field, { resolve: (_: unknown, args: object) => args });
 }
 Object.assign(fieldsOf('Subscription').node as object, { resolve: (event: unknown) => event });
 Object.assign(fieldsOf('Subscription').nodes as object, {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { eventually } from '../../support/eventually.ts';
-import { type AddedField, extendedSchema, KINDS, selected } from '../../support/extended-schema.ts';
+import { extendedSchema, KINDS, type ReadAdded, selected } from '../../support/extended-schema.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { sseClient, type Watcher, webSocketClient } from './watcher.ts';
@@ -12,18 +12,12 @@ const TICKS = 3;
 const tokenEnd = (token = '') => token.slice(-12);
 const ownToken = ({ scope }: Context) => tokenEnd(scope.caller.token?.text);
 
-/** The value of each of these fields is the end of its subscriber's token. All but `unmarked` are marked as shared. */
-const PERSONAL: Readonly<Record<string, AddedField>> = {
-  unmarked: { sharing: null, read: ownToken },
-  group: { sharing: 'group', read: ownToken },
-  copy: { sharing: 'copy', read: ownToken },
-  wrongAccount: { sharing: 'account', read: ownToken },
-  wrongAccountLater: {
-    sharing: 'account',
-    async read(context) {
-      await context.scope.viewer();
-      return ownToken(context);
-    },
+/** The value of each of these fields is the end of its subscriber's token. */
+const PERSONAL: Readonly<Record<string, ReadAdded>> = {
+  own: ownToken,
+  async ownLater(context) {
+    await context.scope.viewer();
+    return ownToken(context);
   },
 };
 
