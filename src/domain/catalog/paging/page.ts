@@ -5,8 +5,7 @@ import type { CatalogIndex } from '../search/catalog-index.ts';
 import { MATCH } from '../search/search-index.ts';
 import { toSearchTerm } from '../search/search-words.ts';
 import { firstWhere } from '../sorting.ts';
-import { decodeCursor } from './cursor.ts';
-import { effectiveOrder, type Sequence, toSequence } from './instrument-order.ts';
+import { decodeCursor, effectiveOrder, type Sequence, toSequence } from './instrument-order.ts';
 import { type PageRequest, toTest, toWindow } from './page-request.ts';
 
 export type InstrumentConnection = ReturnType<typeof connectionOf>;
