@@ -1,4 +1,4 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /** The answer of an operation, before a fault may corrupt it. */
 export interface Reply {
@@ -38,4 +38,25 @@ export function parseJson(body: Buffer): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Sends an answer, unless the client has disconnected. */
+export function respond(response: ServerResponse, reply: Reply): void {
+  if (response.destroyed) return;
+  if (reply.lost) {
+    reset(response);
+    return;
+  }
+  if (reply.status === 304 || reply.status === 204) {
+    response.writeHead(reply.status, reply.headers).end();
+    return;
+  }
+  const headers = { 'content-type': 'application/json; charset=utf-8', ...reply.headers };
+  const length = Buffer.byteLength(reply.body);
+  response.writeHead(reply.status, { ...headers, 'content-length': length }).end(reply.body);
+}
+
+/** Resets the connection (RST, not FIN), as a crashed process or a firewall does. */
+export function reset(response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
 }

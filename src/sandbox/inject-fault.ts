@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Fault } from './faults.ts';
-import type { Reply } from './http.ts';
-import { reset, respond } from './respond.ts';
+import { type Reply, reset, respond } from './http.ts';
 
 interface Injection {
   readonly fault: Fault;

@@ -1,12 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Call, Context } from './call.ts';
 import type { Faults } from './faults.ts';
-import { json, parseJson, type Reply, readBody } from './http.ts';
+import { json, parseJson, type Reply, readBody, respond } from './http.ts';
 import { injectFault } from './inject-fault.ts';
 import type { Observations } from './observations.ts';
 import { HANDLERS } from './operations/table.ts';
 import { refuse } from './refusals.ts';
-import { respond } from './respond.ts';
 import type { Route, Routes } from './routes.ts';
 
 interface ServerParts {

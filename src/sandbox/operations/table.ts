@@ -1,8 +1,6 @@
 import type { OperationName } from '../../gateway/operations.ts';
 import type { Handler } from '../call.ts';
 import * as auth from './auth.ts';
-import * as catalog from './catalog.ts';
-import * as notifications from './notifications.ts';
 import * as orders from './orders.ts';
 import * as payments from './payments.ts';
 import * as reads from './reads.ts';
@@ -11,8 +9,6 @@ import * as user from './user.ts';
 /** Each export of these files handles the operation of the same name. */
 export const HANDLERS: Readonly<Record<OperationName, Handler>> = {
   ...auth,
-  ...catalog,
-  ...notifications,
   ...orders,
   ...payments,
   ...reads,
