@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { redactRecord } from '../../src/lib/log.ts';
 import { redact, redactTokens } from '../../src/lib/redact.ts';
-import { redactRecord } from '../../src/lib/redact-record.ts';
 import { cpuOf } from '../support/cpu.ts';
 import { eventually } from '../support/eventually.ts';
 
