@@ -5,7 +5,6 @@ import { Metrics } from './app/metrics.ts';
 import { programVersion } from './app/program-version.ts';
 import { sandboxSettings } from './app/sandbox-settings.ts';
 import { shutDown } from './app/shutdown.ts';
-import { sitesOf } from './app/sites.ts';
 import { openFiles, usable } from './app/usable.ts';
 import type { Config } from './config.ts';
 import { expiryOf } from './domain/auth/claims.ts';
@@ -19,10 +18,13 @@ import {
   Documents,
   ENGINE_LIMITS,
   Readiness,
+  type Site,
 } from './engine/index.ts';
 import { OPERATIONS } from './gateway/operations.ts';
 import { Origin } from './gateway/origin.ts';
 import { gatewayWidths } from './gateway/pools.ts';
+import { FrontPage } from './graphiql/server/front-page.ts';
+import { GraphiQL } from './graphiql/server/graphiql.ts';
 import { LogicalClock, steadyClock } from './lib/clock.ts';
 import { FairScheduler } from './lib/fair-scheduler.ts';
 import { fireAndForget, onBackgroundFailure } from './lib/fire-and-forget.ts';
@@ -31,6 +33,8 @@ import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
 import type { Log } from './lib/log.ts';
 import { RepeatedErrors } from './lib/repeated-errors.ts';
+import type { sandboxSites } from './sandbox/page/sites.ts';
+import type { Sandbox } from './sandbox/start.ts';
 import { catalogSize } from './schema/list-sizes.ts';
 import { publicCause } from './schema/public-error.ts';
 import { printedSchema } from './schema/schema.ts';
@@ -226,4 +230,22 @@ function addressOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   // An IPv6 address is written in brackets.
   return reachable.includes(':') ? `http://[${reachable}]:${port}` : `http://${reachable}:${port}`;
+}
+
+/** The sandbox's controls and its page. */
+type Demo = ReturnType<typeof sandboxSites>;
+
+/** The pages that the HTTP server serves in addition to GraphQL. `demo` is null if the sandbox's pages are not served. */
+function sitesOf(config: Config, sandbox: Sandbox | null, demo: Demo | null): readonly Site[] {
+  const { authCookie, graphiql: hasGraphiql, publicPath } = config;
+  const frontPage = new FrontPage({ publicPath, hasGraphiql });
+  const sites = demo?.sites ?? [];
+  if (!hasGraphiql) return [...sites, frontPage];
+  const graphiql = new GraphiQL({
+    publicPath,
+    sandbox,
+    hasAuthCookie: authCookie !== null,
+    hasPage: demo?.hasPage ?? false,
+  });
+  return [...sites, graphiql, frontPage];
 }

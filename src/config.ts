@@ -1,7 +1,7 @@
-import { contradictions } from './config/contradictions.ts';
 import { fileVariable, givenValue, mayBeFile, type Variables } from './config/given-value.ts';
 import type { Setting } from './config/kinds.ts';
 import { camelCase, SETTINGS, type SettingName, type Values } from './config/settings.ts';
+import { shown } from './config/shown.ts';
 import { warnOfUnknownNames } from './config/unknown-names.ts';
 
 const DEFAULT_ORDER_FILE = 'data/orders.db';
@@ -119,4 +119,38 @@ function isTraced(environment: Environment): boolean {
   const url = text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || text('OTEL_EXPORTER_OTLP_ENDPOINT');
   const isDisabled = text('OTEL_SDK_DISABLED').toLowerCase() === 'true';
   return url !== '' && !isDisabled && text('OTEL_TRACES_EXPORTER') !== 'none';
+}
+
+/** Values that are valid alone, but not together. */
+function* contradictions(values: Values): Generator<string> {
+  const { adminPort, gatewayHeaders, jwtJwksUrl, jwtSecret, port } = values;
+  const maySandbox = values.sandbox ?? values.nodeEnv !== 'production';
+  if (values.gatewayUrl === null && !maySandbox) {
+    yield 'GATEWAY_URL is unset: it must be the address of a gateway with SANDBOX=off, and with NODE_ENV=production unless SANDBOX=on';
+  }
+  if (adminPort === port && port !== 0) {
+    yield `ADMIN_PORT=${adminPort}: must differ from PORT (${port})`;
+  }
+  const { shutdownGraceMs: grace, orderTimeoutMs: order } = values;
+  if (grace <= order) {
+    yield `SHUTDOWN_GRACE_MS=${grace}: must be more than ORDER_TIMEOUT_MS (${order})`;
+  }
+  if (jwtJwksUrl !== null && jwtSecret !== null) {
+    yield `JWT_JWKS_URL=${shown(jwtJwksUrl)}: must be unset if JWT_SECRET is set`;
+  }
+  if (jwtJwksUrl === null && jwtSecret === null) {
+    // An operator would wrongly believe that tokens are verified.
+    const unused = { JWT_ISSUER: values.jwtIssuer, JWT_AUDIENCE: values.jwtAudience };
+    for (const [name, value] of Object.entries(unused)) {
+      if (value === null) continue;
+      yield `${name}=${shown(value)}: must be unset without JWT_JWKS_URL or JWT_SECRET`;
+    }
+  }
+  if (values.persistedDocumentsOnly === 'on' && values.persistedDocuments === null) {
+    yield 'PERSISTED_DOCUMENTS_ONLY=on: must be `off` or `log` without PERSISTED_DOCUMENTS, as every document would be refused';
+  }
+  const twice = values.gatewayForwardHeaders.find((name) => Object.hasOwn(gatewayHeaders, name));
+  if (twice !== undefined) {
+    yield `GATEWAY_FORWARD_HEADERS=${shown(values.gatewayForwardHeaders.join(','))}: must not name ${twice}, which GATEWAY_HEADERS fixes`;
+  }
 }

@@ -1,5 +1,4 @@
 import { flushCompileCache } from 'node:module';
-import { welcome } from './app/welcome.ts';
 import { type App, startApp } from './app.ts';
 import { withoutPassword } from './config/shown.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
@@ -105,4 +104,19 @@ function exitCodeOf(error: unknown): number {
 /** Whether the same settings may work later. */
 function isTemporary({ cause }: ConfigError): boolean {
   return cause instanceof ListenError && cause.isTemporary;
+}
+
+function welcome({ graphiql }: Config, { url, hasDemoPage }: App): string {
+  const open = hasDemoPage
+    ? `  Open       ${url}/   (what it does, live: you are signed in as the demo user)\n`
+    : '';
+  return `
+  Trading Graph is running with its own sandbox gateway (pretend money, a pretend market).
+
+${open}${graphiql ? `  GraphiQL   ${url}/graphql\n` : ''}  Try        { session { id balance } positions { id symbol profit instrument { id name } } }
+  Sign in    mutation { login(input: { email: "demo@example.com", password: "demo" }) { ... on LoginSuccess { accessToken } } }
+             pro@example.com and fresh@example.com have the same password
+  Stop       Ctrl+C
+
+`;
 }

@@ -70,7 +70,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
     "import './sandbox-settings.ts';\nawait import('../sandbox/start.ts');\nimport '../engine/index.ts';",
     null,
   ],
-  'src/cli/commands.ts': ["await import('../check/check.ts');", IMPORT],
+  'src/cli/orders.ts': ["await import('../check/check.ts');", IMPORT],
   'src/cli/check.ts': ["import '../check/check.ts';", null],
   'src/check/left.ts': ["import type { Terminal } from '../cli/dispatch.ts';", IMPORT],
   'src/check/own.ts': ["import '../app.ts';", null],

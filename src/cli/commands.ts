@@ -1,11 +1,19 @@
-import type { Commands } from './dispatch.ts';
+import { isIP } from 'node:net';
+import { readConfig } from '../config.ts';
+import { addressKey } from '../lib/address-key.ts';
+import { logHash } from '../lib/log-hash.ts';
+import {
+  type Command,
+  type Commands,
+  EXIT_FAILED,
+  EXIT_OK,
+  readArguments,
+  UsageError,
+} from './dispatch.ts';
 
-/** The commands of the program. Each is loaded only when it runs. */
+/** The commands of the program. Each loads what it needs only when it runs. */
 export const COMMANDS: Commands = {
-  start: {
-    summary: 'run the service',
-    load: async () => (await import('./start.ts')).startCommand,
-  },
+  start: { summary: 'run the service', load: async () => startCommand },
   sandbox: {
     summary: 'run the sandbox gateway alone',
     load: async () => (await import('./sandbox.ts')).sandboxCommand,
@@ -14,13 +22,10 @@ export const COMMANDS: Commands = {
     summary: 'check the configuration, and a gateway against the interface',
     load: async () => (await import('./check.ts')).checkCommand,
   },
-  schema: {
-    summary: 'print the GraphQL schema',
-    load: async () => (await import('./schema.ts')).schemaCommand,
-  },
+  schema: { summary: 'print the GraphQL schema', load: async () => schemaCommand },
   interface: {
     summary: 'print what a gateway has to answer, as OpenAPI 3.1',
-    load: async () => (await import('./interface.ts')).interfaceCommand,
+    load: async () => interfaceCommand,
   },
   orders: {
     summary: 'read and settle order records, and hold orders',
@@ -28,6 +33,73 @@ export const COMMANDS: Commands = {
   },
   hash: {
     summary: 'print the hash that the log has of an account, an address or a key',
-    load: async () => (await import('./hash.ts')).hashCommand,
+    load: async () => hashCommand,
+  },
+};
+
+const startCommand: Command = {
+  usage: [
+    'Usage: trading-graph start',
+    '',
+    'Runs the service, as `npm start` does; without GATEWAY_URL a sandbox gateway runs inside.',
+    'The environment configures it: docs/configuration.md lists the variables.',
+  ].join('\n'),
+  async run(args) {
+    readArguments({ args: [...args], options: {} });
+    // A command ends if the reader of its output disconnects, but the service continues without a reader of its log.
+    process.stdout.removeAllListeners('error');
+    await import('../main.ts');
+    // The service ends its process itself: after a signal, or if it cannot start.
+    return Promise.withResolvers<never>().promise;
+  },
+};
+
+/** Prints the schema, even if the server does not answer introspection. */
+const schemaCommand: Command = {
+  usage: ['Usage: trading-graph schema', '', 'Prints the GraphQL schema (SDL).'].join('\n'),
+  async run(args, terminal) {
+    readArguments({ args: [...args], options: {} });
+    const { buildSchema, printedSchema } = await import('../schema/schema.ts');
+    terminal.out(printedSchema(buildSchema()));
+    return EXIT_OK;
+  },
+};
+
+/** Prints the answers that a gateway has to give, for mock servers, validators and generators. */
+const interfaceCommand: Command = {
+  usage: [
+    'Usage: trading-graph interface',
+    '',
+    "Prints the gateway's operations as this service calls and reads them: OpenAPI 3.1, as JSON.",
+  ].join('\n'),
+  async run(args, terminal) {
+    readArguments({ args: [...args], options: {} });
+    const { openApi } = await import('../check/open-api.ts');
+    terminal.out(JSON.stringify(openApi(), null, 2));
+    return EXIT_OK;
+  },
+};
+
+/** Prints the hash of an account, an address or a key in the log, to search for it. */
+const hashCommand: Command = {
+  usage: [
+    'Usage: trading-graph hash <login | address | idempotency key>',
+    '',
+    'Prints the hash that the log has of an account, by its trading login, of a client’s address (an IPv6 address has',
+    'the hash of its /64), or of an order, by its idempotency key. The key of the hash is LOG_ACCOUNT_KEY.',
+  ].join('\n'),
+  async run(args, terminal) {
+    const { positionals } = readArguments({ args: [...args], allowPositionals: true });
+    const [text = '', ...more] = positionals;
+    if (text === '' || more.length > 0) {
+      throw new UsageError('Name one login, one address, or one key.');
+    }
+    const { logAccountKey } = readConfig(terminal.environment);
+    if (logAccountKey === null) {
+      terminal.err('LOG_ACCOUNT_KEY is not set: each process hashes by a key of its own.');
+      return EXIT_FAILED;
+    }
+    terminal.out(logHash(logAccountKey, isIP(text) === 0 ? text : addressKey(text)));
+    return EXIT_OK;
   },
 };
