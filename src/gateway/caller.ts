@@ -3,7 +3,8 @@ import type { TraceSpan } from '../lib/tracing/tracing.ts';
 
 /**
  * The outcome of a call on the wire, which may differ from the answer that the client gets. `circuit` and `busy`: the call
- * never began. `expired`: it would have been sent too late. Each outcome has a counter from the start.
+ * never began. `expired`: it would have been sent too late. `credentials`: the called service refused ours, with a 401 or
+ * 403. Each outcome has a counter from the start.
  */
 export const CALL_OUTCOMES = [
   'ok',
@@ -11,6 +12,7 @@ export const CALL_OUTCOMES = [
   'reset',
   'timeout',
   'contract',
+  'credentials',
   '401',
   '403',
   '429',

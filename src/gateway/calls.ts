@@ -100,7 +100,7 @@ export class Calls {
 export class ReadCalls<Name extends string = string> extends Calls {
   /** Resolves to an answer with a 2xx, or with a requested 304; otherwise throws a GatewayError. */
   async send(name: Name, values: CallValues = {}): Promise<Answer> {
-    const answer = judgeRead(this.operation.name, await this.exchange(name, values));
+    const answer = judgeRead(this.operation, await this.exchange(name, values));
     const isConditional = values.headers?.includes('if-none-match') === true;
     if (answer.status === 304 && !isConditional) throw this.broken('an unrequested 304');
     this.countBytes(answer);

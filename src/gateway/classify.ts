@@ -3,6 +3,7 @@ import { isJsonContent, jsonOf } from './answer-body.ts';
 import type { CallOutcome } from './caller.ts';
 import { DeadlineError, type GatewayErrorKind, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, WireCall } from './exchange.ts';
+import { isSignIn, type OperationTraits } from './operation.ts';
 import { hasErrorBody } from './refusal.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors agree. */
@@ -43,6 +44,8 @@ const JUDGEMENTS = {
   // A 401 or 403 may come from a proxy whose backend is down, and forged tokens prove neither health nor failure.
   401: means('401', 'none', 'unauthenticated'),
   403: means('403', 'none', 'forbidden'),
+  // The call carried no token of the user, so these are about the credentials of this service.
+  credentials: means('credentials', 'failure', 'unavailable'),
   408: means('timeout', 'success', 'timeout'),
   429: means('429', 'success', 'rate-limited', true),
   refused: means('4xx', 'success', 'refused'),
@@ -59,15 +62,18 @@ function means(
   return { outcome, health, mayRecover, error };
 }
 
+/** The traits by which an answer is judged. */
+export type Judged = Pick<OperationTraits, 'name' | 'errors' | 'isAnonymous'>;
+
 /** Classifies by status only; callers read the body of a 4xx about the request. */
-export function classify(exchange: Exchange, isGivenUp = false): Judgement {
+export function classify(operation: Judged, exchange: Exchange, isGivenUp = false): Judgement {
   if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
   if (!exchange.answered) return JUDGEMENTS[exchange.reason];
   const { status } = exchange;
   if (isSuccess(status) || status === 304) return JUDGEMENTS.answered;
-  if (status === 401 || status === 403 || status === 408 || status === 429) {
-    return JUDGEMENTS[status];
-  }
+  const isAboutSender = status === 401 || status === 403;
+  if (isAboutSender && operation.isAnonymous && !isSignIn(operation)) return JUDGEMENTS.credentials;
+  if (isAboutSender || status === 408 || status === 429) return JUDGEMENTS[status];
   if (status >= 500) return JUDGEMENTS.failed;
   return status >= 400 ? JUDGEMENTS.refused : JUDGEMENTS.foreign;
 }
@@ -95,7 +101,7 @@ function unsent(cause: unknown, isGivenUp: boolean) {
 
 /** The outcome of a call as one word for operators. It may differ from the answer that the client gets. */
 export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
-  const { outcome } = classify(exchange, isGivenUp(call));
+  const { outcome } = classify(call.operation, exchange, isGivenUp(call));
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A 4xx to a write is about its input. A 4xx to a read without one of the gateway's error bodies may come from a proxy.
@@ -110,7 +116,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
  * 5xx the order is `lost`.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
-  const { health, outcome } = classify(exchange, isGivenUp(call));
+  const { health, outcome } = classify(call.operation, exchange, isGivenUp(call));
   if (call.operation.effect !== 'order') return health;
   if (!exchange.sent) return health === 'unreachable' ? health : 'none';
   if (outcome === 'contract') return 'failure';
@@ -133,7 +139,7 @@ const MAX_INDENT_LENGTH = 64; // Before the first brace of a body.
 
 /** Whether a read that ended like this may succeed a moment later. */
 export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
-  return !isGivenUp(call) && classify(exchange).mayRecover;
+  return !isGivenUp(call) && classify(call.operation, exchange).mayRecover;
 }
 
 /** Whether no client waits for a read any more. A write has no signal. */

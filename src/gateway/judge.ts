@@ -1,14 +1,11 @@
 import { systemClock } from '../lib/clock.ts';
 import { isObject } from '../lib/is-object.ts';
 import { jsonOf } from './answer-body.ts';
-import { classify, isSuccess } from './classify.ts';
+import { classify, isSuccess, type Judged } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
-import { isSignIn, type OperationTraits } from './operation.ts';
+import { isSignIn } from './operation.ts';
 import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
-
-/** The traits by which an answer is judged. */
-type Judged = Pick<OperationTraits, 'name' | 'errors'>;
 
 /** The outcome of a small write that the gateway answered. */
 export type Acknowledgement =
@@ -16,8 +13,8 @@ export type Acknowledgement =
   | { readonly outcome: 'rejected'; readonly refusal: GatewayRefusal };
 
 /** Returns a read's answer if its status is 2xx or 304, and throws the reason otherwise. */
-export function judgeRead(operation: string, exchange: Exchange): Answer {
-  const { error } = classify(exchange);
+export function judgeRead(operation: Judged, exchange: Exchange): Answer {
+  const { error } = classify(operation, exchange);
   if (error !== null || !exchange.sent || !exchange.answered) throw failure(operation, exchange);
   return exchange;
 }
@@ -61,7 +58,7 @@ export function answerOf(
   exchange: Exchange,
   unanswered?: GatewayErrorKind,
 ): Answer {
-  if (!exchange.sent || !exchange.answered) throw failure(operation.name, exchange, unanswered);
+  if (!exchange.sent || !exchange.answered) throw failure(operation, exchange, unanswered);
   const refusal = commonRefusal(operation, exchange);
   if (refusal) throw refusal;
   return exchange;
@@ -72,29 +69,30 @@ export function commonRefusal(operation: Judged, answer: Answer): GatewayError |
   const { status } = answer;
   const isAboutSender = status === 401 || status === 403;
   if (isAboutSender && isSignIn(operation)) return null;
-  return isAboutSender || status === 429 ? failure(operation.name, answer) : null;
+  return isAboutSender || status === 429 ? failure(operation, answer) : null;
 }
 
 /** `unanswered`: the kind of the error if there is no answer; by default that of a read. */
 export function failure(
-  operation: string,
+  operation: Judged,
   exchange: Exchange,
   unanswered?: GatewayErrorKind,
 ): GatewayError {
-  const { error } = classify(exchange);
+  const { error } = classify(operation, exchange);
+  const { name } = operation;
   const kind = error ?? 'contract';
   if (!exchange.sent) {
     const details = { cause: exchange.cause, wasSent: false };
-    return new GatewayError(kind, operation, 'never sent', details);
+    return new GatewayError(kind, name, 'never sent', details);
   }
   if (!exchange.answered) {
     const { reason, cause } = exchange;
     const message = `no readable answer (${reason})`;
-    return new GatewayError(unanswered ?? kind, operation, message, { cause });
+    return new GatewayError(unanswered ?? kind, name, message, { cause });
   }
   const { status } = exchange;
   const isForeign = kind === 'refused' && !hasErrorBody(exchange);
-  return new GatewayError(isForeign ? 'contract' : kind, operation, `status ${status}`, {
+  return new GatewayError(isForeign ? 'contract' : kind, name, `status ${status}`, {
     status,
     refusal: refusalOf(exchange),
     ...((status === 429 || status === 503) && { retryAfterSeconds: retryAfterSeconds(exchange) }),

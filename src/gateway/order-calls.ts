@@ -58,7 +58,7 @@ export class OrderRun<Input> implements LookUps {
     const leftMs = this.#endsAtMs + graceMs - steadyClock.now();
     if (leftMs <= 0) throw new DeadlineError(this.#deadlineMs);
     const deadlineMs = Math.min(call.deadlineMs, leftMs);
-    return judgeRead(operation.name, await calls.send({ ...call, deadlineMs, signal: undefined }));
+    return judgeRead(operation, await calls.send({ ...call, deadlineMs, signal: undefined }));
   }
 
   pause(ms: number): Promise<void> {

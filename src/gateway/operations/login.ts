@@ -33,7 +33,7 @@ export const login = write({
     const signIn = signInOf(answer);
     if (signIn !== null) return signIn;
     if (isSuccess(answer.status)) throw calls.broken('neither a token nor an error');
-    throw failure(calls.operation.name, answer);
+    throw failure(calls.operation, answer);
   },
 });
 

@@ -6,10 +6,11 @@ import type { Exchange, ObserveCall, Send, WireCall } from '../exchange.ts';
 import type { Area } from '../operation.ts';
 import { Breakers, type BreakersOptions } from './breakers.ts';
 import { Bulkhead, entryOf } from './bulkhead.ts';
+import { QuotaWatch, type QuotaWatchOptions } from './quota-watch.ts';
 import { Retries } from './retries.ts';
 
 /** The clock must be monotonic. */
-interface ResilienceOptions extends BreakersOptions {
+interface ResilienceOptions extends BreakersOptions, QuotaWatchOptions {
   readonly random: () => number;
   readonly widths: Readonly<Record<Area, number>>;
   readonly observe: ObserveCall;
@@ -23,6 +24,7 @@ export class Resilience {
   readonly #wire: Send;
   readonly #observe: ObserveCall;
   readonly #breakers: Breakers;
+  readonly #quotas: QuotaWatch;
   readonly #bulkheads = new Map<Area, Bulkhead>();
   readonly #retries = new Map<Area, Retries>();
 
@@ -31,6 +33,7 @@ export class Resilience {
     this.#wire = wire;
     this.#observe = observe;
     this.#breakers = new Breakers(options);
+    this.#quotas = new QuotaWatch(options);
     for (const [area, width] of Object.entries(widths)) {
       this.#bulkheads.set(area, new Bulkhead(clock, width, area === 'orders'));
       // Each area has its own budget, so that failing payments do not use up the retries of trading.
@@ -54,6 +57,7 @@ export class Resilience {
       const exchange = await this.#wire(begun);
       if ('late' in exchange) lateAnswer = exchange.late;
       this.#breakers.settle(permit, call, exchange);
+      this.#quotas.observe(call, exchange);
       return this.#ended(call, exchange);
     } finally {
       // The call is over, and its connection free, unless a late answer of its order is awaited.
@@ -75,12 +79,13 @@ export class Resilience {
     return this.#bulkheads.get(area)?.waiting ?? 0;
   }
 
-  /** The operations with an open breaker and their causes, for operators; null if there are none. */
+  /** The operations with an open breaker, or refused by 429, and their causes, for operators; null if there are none. */
   degradedReason(): string | null {
-    const open = this.#breakers.open();
-    if (open.length === 0) return null;
-    const named = open.map(({ name, cause }) => (cause === null ? name : `${name} (${cause})`));
-    return `gateway failing: ${named.join(', ')}`;
+    const open = this.#breakers
+      .open()
+      .map(({ name, cause }) => (cause === null ? name : `${name} (${cause})`));
+    const named = [...open, ...this.#quotas.refused().map((name) => `${name} (429)`)];
+    return named.length === 0 ? null : `gateway failing: ${named.join(', ')}`;
   }
 
   /** Reports an attempt, and adds it to the receipt of its request, which lists the request's calls. */

@@ -59,6 +59,20 @@ test('during an outage of the gateway the log has one line for each request and 
   expect(linesOfLast).toHaveLength(1);
 });
 
+test('while the gateway answers 429 to everything, readiness and one line of the log say so', async () => {
+  await using app = await startTestApp();
+  const tokens = await provedTokens(app);
+  app.sandbox.fail({ operation: '*', kind: 'status', status: 429 });
+  for (let round = 0; round < 8; round += 1) {
+    for (const token of tokens) await app.query(HOME, { token });
+  }
+  const [line, ...more] = linesOf(app, 'quota of the gateway');
+  expect([line?.level, line?.state, more]).toEqual(['warn', 'refused', []]);
+  const { reasons, details } = await readinessOf(app.adminUrl);
+  expect(reasons).toEqual(['gateway']);
+  expect(details[0].detail).toMatch(/^gateway failing: .*\(429\)/);
+});
+
 test('an answer with status 200 and a wrong body is counted for its operation', async () => {
   await using app = await startTestApp();
   for (const [operation, query] of [

@@ -39,6 +39,7 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
     random: Math.random,
     widths: { [described.area]: width },
     onCircuit() {},
+    onQuota() {},
     observe() {},
   });
   const send = (path: string, caller: Partial<Caller> = {}) =>

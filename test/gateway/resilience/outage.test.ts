@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { read } from '../../../src/gateway/define-operation.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
@@ -12,7 +13,7 @@ const reset: Script = (socket) => socket.resetAndDestroy();
 type TestClient = ReturnType<typeof openResilient>;
 
 /** Reads the open positions of one account, and returns the outcome in a word. */
-const read = ({ client }: TestClient, account: number) =>
+const readPositions = ({ client }: TestClient, account: number) =>
   wordFor(client.read(caller(account), OPERATIONS.getOpenPositions, null));
 
 /** Places an order of one account. */
@@ -25,7 +26,7 @@ const trySend = async (open: TestClient, account: number) => (await place(open, 
 /** Reads once for each of `count` accounts. */
 async function readMany(open: TestClient, count: number): Promise<void> {
   for (let account = 0; account < count; account += 1) {
-    await open.runClockUntil(read(open, account));
+    await open.runClockUntil(readPositions(open, account));
   }
 }
 
@@ -36,7 +37,7 @@ describe('while the gateway fails for every call', () => {
       (isDown ? down : positions)(socket, request),
     );
     await using open = openResilient(gateway.url);
-    const reads = Array.from({ length: 300 }, (_, account) => read(open, account));
+    const reads = Array.from({ length: 300 }, (_, account) => readPositions(open, account));
     const outcomes = await open.runClockUntil(Promise.all(reads));
     expect(new Set(outcomes)).toEqual(new Set(['unavailable']));
     expect(gateway.requests.length / reads.length).toBeLessThanOrEqual(1.1);
@@ -44,16 +45,18 @@ describe('while the gateway fails for every call', () => {
     const callsBefore = gateway.requests.length;
     for (let second = 0; second < 30; second += 1) {
       await open.clock.advance(1_000);
-      await open.runClockUntil(Promise.all([1, 2, 3].map((account) => read(open, account))));
+      await open.runClockUntil(
+        Promise.all([1, 2, 3].map((account) => readPositions(open, account))),
+      );
     }
     expect(gateway.requests.length - callsBefore).toBe(30 / 2);
 
     // The first probe that succeeds closes the breaker.
     isDown = false;
     await open.clock.advance(1_000);
-    await read(open, 1);
+    await readPositions(open, 1);
     await open.clock.advance(1_000);
-    expect(await read(open, 1)).toBe('answer');
+    expect(await readPositions(open, 1)).toBe('answer');
     expect(open.resilience.degradedReason()).toBeNull();
     expect(open.circuitChanges).toEqual(['getOpenPositions open', 'getOpenPositions closed']);
   });
@@ -69,7 +72,7 @@ describe('while the gateway fails for every call', () => {
       await readMany(open, 30);
       isDown = false;
       await open.clock.advance(5_000);
-      expect(await read(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
+      expect(await readPositions(open, 1)).toBe(status === 401 ? 'unauthenticated' : 'forbidden');
       expect(open.circuitChanges).toEqual(['getOpenPositions open']);
       expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions (5xx)');
     },
@@ -96,6 +99,54 @@ describe('while the gateway fails for every call', () => {
   });
 });
 
+describe('while the gateway answers 429', () => {
+  const limited: Script = (socket) => socket.write(answer(429, {}));
+
+  test('to most accounts, that is reported once, and ends a minute after the last window of refusals', async () => {
+    let isLimited = true;
+    await using gateway = await startScriptedGateway((socket, request) =>
+      (isLimited ? limited : positions)(socket, request),
+    );
+    await using open = openResilient(gateway.url);
+    await readMany(open, 12);
+    for (let account = 0; account < 12; account += 1) await place(open, account);
+    expect(open.quotaChanges).toEqual(['getOpenPositions refused']);
+    const reason = 'gateway failing: getOpenPositions (429), openPosition (429)';
+    expect(open.resilience.degradedReason()).toBe(reason);
+    // Clients back off: one call in a window is enough to go on.
+    for (let minute = 0; minute < 3; minute += 1) {
+      await open.clock.advance(50_000);
+      await open.runClockUntil(readPositions(open, 1));
+    }
+    expect(open.resilience.degradedReason()).toBe('gateway failing: getOpenPositions (429)');
+    isLimited = false;
+    // The quota lets a few calls pass in each minute.
+    await open.clock.advance(20_000);
+    expect(await readPositions(open, 1)).toBe('answer');
+    expect(open.quotaChanges).toHaveLength(1);
+    await open.clock.advance(40_000);
+    expect(open.resilience.degradedReason()).toBeNull();
+    expect(open.quotaChanges).toEqual(['getOpenPositions refused', 'getOpenPositions answered']);
+  });
+
+  test('to two accounts, to one of many accounts, or to a third of the calls, nothing is reported', async () => {
+    let refuses = (_account: number) => false;
+    await using gateway = await startScriptedGateway((socket, request) => {
+      const [, account] = request.headers.authorization?.split(' token ') ?? [];
+      (refuses(Number(account)) ? limited : positions)(socket, request);
+    });
+    await using open = openResilient(gateway.url);
+    for (const each of [(n: number) => n < 2, (n: number) => n === 7, (n: number) => n % 3 === 0]) {
+      refuses = each;
+      for (let round = 0; round < 4; round += 1) await readMany(open, 8);
+      await open.clock.advance(10_000);
+    }
+    for (let round = 0; round < 10; round += 1) await open.runClockUntil(readPositions(open, 0));
+    expect(open.quotaChanges).toEqual([]);
+    expect(open.resilience.degradedReason()).toBeNull();
+  });
+});
+
 describe('no breaker opens because of', () => {
   test.each([400, 401, 403, 404, 429])('answers of %s to many accounts', async (status) => {
     await using gateway = await startScriptedGateway((socket) =>
@@ -106,6 +157,33 @@ describe('no breaker opens because of', () => {
     expect(gateway.requests).toHaveLength(50);
     expect(open.circuitChanges).toEqual([]);
   });
+
+  test.each([401, 403])(
+    '%s to calls with tokens; a service that refuses our credentials so is failing',
+    async (status) => {
+      await using gateway = await startScriptedGateway((socket) =>
+        socket.write(answer(status, {})),
+      );
+      for (const isAnonymous of [false, true]) {
+        await using open = openResilient(gateway.url);
+        const getRates = read({
+          name: 'getRates',
+          number: 16,
+          proves: 'nothing',
+          isAnonymous,
+          calls: { all: { method: 'GET', path: '/rates', answer: { kind: 'any' } } },
+          run: (calls) => calls.send('all'),
+        });
+        const words = new Set<string>();
+        for (let account = 0; account < 30; account += 1) {
+          words.add(await wordFor(open.client.read(caller(account), getRates)));
+        }
+        const refused = status === 401 ? 'unauthenticated' : 'forbidden';
+        expect([...words]).toEqual([isAnonymous ? 'unavailable' : refused]);
+        expect(open.circuitChanges).toEqual(isAnonymous ? ['getRates open'] : []);
+      }
+    },
+  );
 
   test('orders that expire', async () => {
     await using gateway = await startScriptedGateway(positions);
@@ -181,7 +259,7 @@ describe('among the operations of one area', () => {
       await open.runClockUntil(readSession(open, account));
     }
     expect(open.circuitChanges).toEqual(['getSession open']);
-    expect(await open.runClockUntil(read(open, 1))).toBe('answer');
+    expect(await open.runClockUntil(readPositions(open, 1))).toBe('answer');
     expect(open.resilience.isOpen('reads')).toBe(true);
     failingPaths.clear();
     await open.clock.advance(5_000);
@@ -195,7 +273,7 @@ describe('among the operations of one area', () => {
     await using open = openResilient(gateway.url);
     for (const part of ['session', 'positions']) failingPaths.add(part);
     for (let account = 0; account < 30; account += 1) {
-      const bothReads = [readSession(open, account), read(open, account)];
+      const bothReads = [readSession(open, account), readPositions(open, account)];
       await open.runClockUntil(Promise.all(bothReads));
     }
     const reason = () => open.resilience.degradedReason();
@@ -208,7 +286,7 @@ describe('among the operations of one area', () => {
     expect(open.circuitChanges).toHaveLength(1);
     expect(reason()).toBe('gateway failing: getOpenPositions (5xx)');
     failingPaths.clear();
-    expect(await read(open, 1)).toBe('answer');
+    expect(await readPositions(open, 1)).toBe('answer');
     expect(open.circuitChanges.at(-1)).toBe('getOpenPositions closed');
     expect(reason()).toBeNull();
   });
@@ -288,7 +366,7 @@ describe('orders that a gateway receives and does not answer', () => {
     };
     const runSecond = async () => {
       const readers = withReads ? Array.from({ length: ACCOUNTS }, (_, account) => account) : [];
-      await open.runClockUntil(Promise.all(readers.map((account) => read(open, account))));
+      await open.runClockUntil(Promise.all(readers.map((account) => readPositions(open, account))));
       for (let n = 0; n < ORDERS_A_SECOND; n += 1) await placeOrder();
       await open.clock.advance(1_000);
     };
@@ -363,7 +441,7 @@ describe('orders that a gateway receives and does not answer', () => {
     await using open = openResilient(gateway.url);
     await readMany(open, 12);
     for (let account = 0; account < 20; account += 1) {
-      await open.runClockUntil(read(open, account));
+      await open.runClockUntil(readPositions(open, account));
       expect(await place(open, account)).toMatchObject({ status: 200 });
       await open.clock.advance(1_000);
     }
