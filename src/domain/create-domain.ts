@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { type AccountEvents, AccountFreshness } from './account/account-freshness.ts';
 import { JoinedReads } from './account/joined-reads.ts';
-import { PositionsBoard } from './account/positions-board.ts';
+import { NewestPositions } from './account/newest-positions.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import { Identity } from './auth/identity.ts';
@@ -97,11 +97,11 @@ export function createDomain(parts: DomainParts) {
     unknownTokens,
     onWritten: ({ account }) => joinedReads.written(account),
   });
-  const board = new PositionsBoard(ledger, cacheBytes.positions);
+  const newestPositions = new NewestPositions(ledger, cacheBytes.positions);
   const sessions = new Sessions({
     joinedReads,
     freshness,
-    board,
+    newestPositions,
     gateway,
     ledger,
     clock,
@@ -117,7 +117,7 @@ export function createDomain(parts: DomainParts) {
   const feeds = new Feeds({
     gateway,
     sessions,
-    board,
+    newestPositions,
     freshness,
     ledger,
     schedule,
@@ -128,7 +128,14 @@ export function createDomain(parts: DomainParts) {
     firstListMs: settings.gatewayTimeoutMs,
   });
   accounts.on('changed', (account) => feeds.accountChanged(account));
-  const openPositions = new OpenPositions({ gateway, board, clock, feeds, freshness, joinedReads });
+  const openPositions = new OpenPositions({
+    gateway,
+    newestPositions,
+    clock,
+    feeds,
+    freshness,
+    joinedReads,
+  });
 
   const catalogs = new Catalogs({
     gateway,
@@ -191,7 +198,7 @@ export function createDomain(parts: DomainParts) {
     caches: {
       token: () => ledger.byteSize + knownTokens.byteSize + identity.byteSize,
       session: () => sessions.byteSize,
-      positions: () => board.byteSize,
+      positions: () => newestPositions.byteSize,
       account_version: () => freshness.byteSize,
       catalog: () => catalogs.byteSize,
     },

@@ -73,7 +73,10 @@ test.each([
     world.calls.pop()?.answer({ positions: rows(25, '').map((each) => ({ ...each, ...texts })) });
     return read;
   };
-  const share = await reportedShare(add, () => world.board.byteSize + world.ledger.byteSize);
+  const share = await reportedShare(
+    add,
+    () => world.newestPositions.byteSize + world.ledger.byteSize,
+  );
   expect(share).toBeGreaterThan(0.8);
   expect(share).toBeLessThan(1.3);
 });

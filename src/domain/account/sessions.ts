@@ -7,13 +7,13 @@ import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { AccountFreshness } from './account-freshness.ts';
 import type { JoinedReads } from './joined-reads.ts';
-import type { PositionsBoard } from './positions-board.ts';
+import type { NewestPositions } from './newest-positions.ts';
 
 export interface SessionsOptions {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
   /** Knows the lists of positions that are newer than a snapshot. */
-  readonly board: Pick<PositionsBoard, 'contradicts' | 'hasNewer'>;
+  readonly newestPositions: Pick<NewestPositions, 'contradicts' | 'hasNewer'>;
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
@@ -59,7 +59,7 @@ export class Sessions {
 
   /** The cached snapshot, if it meets the demand and is not stale. */
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
-    const { board, clock } = this.#options;
+    const { newestPositions, clock } = this.#options;
     const answer = this.#cachedFor(viewer);
     if (!answer) return null;
     const { logicalTime, sentAtMs, session } = answer;
@@ -67,10 +67,10 @@ export class Sessions {
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     if (logicalTime <= this.#earliestTime(viewer, demand)) return null;
     if (clock.now() - sentAtMs >= maxAgeMs) return null;
-    if (ids !== null && board.contradicts(viewer, logicalTime, ids)) return null;
+    if (ids !== null && newestPositions.contradicts(viewer, logicalTime, ids)) return null;
     if (!demand.needsRows || hasRows(answer)) return answer;
     // The rows are not needed if a newer list replaces them.
-    return board.hasNewer(viewer, logicalTime) ? answer : null;
+    return newestPositions.hasNewer(viewer, logicalTime) ? answer : null;
   }
 
   /** A feed's snapshot, requested after this logical time. Queries do not share the call, which is not retried. */

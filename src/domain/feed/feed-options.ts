@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
-import type { PositionsBoard } from '../account/positions-board.ts';
+import type { NewestPositions } from '../account/newest-positions.ts';
 import type { Sessions } from '../account/sessions.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -10,7 +10,7 @@ import type { PollSchedule } from './poll-schedule.ts';
 export interface FeedOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
-  readonly board: PositionsBoard;
+  readonly newestPositions: NewestPositions;
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly ledger: Pick<ProofLedger, 'account' | 'isProved'>;
   readonly schedule: PollSchedule;

@@ -103,8 +103,8 @@ export class Feed {
 
   /** Starts with the list of a recent query if there is one. The next poll follows an interval after the last call. */
   #begin(viewer: Viewer): void {
-    const { clock, board, schedule, pollMs } = this.#options;
-    const newest = this.state.list === null ? board.newest(viewer, this.#proof) : null;
+    const { clock, newestPositions, schedule, pollMs } = this.#options;
+    const newest = this.state.list === null ? newestPositions.newest(viewer, this.#proof) : null;
     const known = this.#ifCurrent(newest);
     if (known !== null) this.#publish('LIVE', known);
     if (this.#isInFlight) return;
@@ -142,12 +142,12 @@ export class Feed {
   }
 
   async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { gateway, board, freshness } = this.#options;
+    const { gateway, newestPositions, freshness } = this.#options;
     // Not awaited: if another replica has placed an order, one more poll follows.
     fireAndForget('other replicas', freshness.catchUp(viewer.account));
     // An answer equal to the present list is not parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
-    return board.offer(viewer, answer, this.#proof);
+    return newestPositions.offer(viewer, answer, this.#proof);
   }
 
   #answered(token: RotatedToken, list: PositionsAnswer | null): void {

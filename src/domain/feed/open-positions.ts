@@ -6,14 +6,14 @@ import type { Clock } from '../../lib/clock.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { JoinedReads } from '../account/joined-reads.ts';
-import { newer, type PositionsBoard } from '../account/positions-board.ts';
+import { type NewestPositions, newer } from '../account/newest-positions.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { Feeds } from './feeds.ts';
 
 interface OpenPositionsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
-  readonly board: PositionsBoard;
+  readonly newestPositions: NewestPositions;
   readonly clock: Clock;
   readonly feeds: Pick<Feeds, 'current' | 'shown' | 'served'>;
   readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
@@ -43,7 +43,7 @@ export class OpenPositions {
     if (session.positions === null) return null;
     const list = this.#newestOf(viewer);
     if (list !== null && list.logicalTime > logicalTime) return list.positions;
-    const isForgotten = this.#options.board.hasNewer(viewer, logicalTime);
+    const isForgotten = this.#options.newestPositions.hasNewer(viewer, logicalTime);
     return isForgotten ? undefined : (session.positions.rows ?? undefined);
   }
 
@@ -76,18 +76,18 @@ export class OpenPositions {
   }
 
   #fetch(viewer: Viewer): Promise<PositionsAnswer> {
-    const { gateway, board, feeds } = this.#options;
+    const { gateway, newestPositions, feeds } = this.#options;
     return gateway.getOpenPositions(viewer, this.#newestOf(viewer)).then((answer) => {
-      const list = board.offer(viewer, newer(this.#shown(viewer), answer));
+      const list = newestPositions.offer(viewer, newer(this.#shown(viewer), answer));
       if (list === null) throw new GatewayError('unavailable', OPERATION, EVICTED);
       feeds.served(viewer, list);
       return list;
     });
   }
 
-  /** A running feed keeps its list even if the board has evicted it. */
+  /** A running feed keeps its list even if its newest list was evicted. */
   #newestOf(viewer: Viewer): PositionsAnswer | null {
-    return newer(this.#options.board.newest(viewer), this.#shown(viewer));
+    return newer(this.#options.newestPositions.newest(viewer), this.#shown(viewer));
   }
 
   #shown(viewer: Viewer): PositionsAnswer | null {

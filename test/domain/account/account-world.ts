@@ -4,7 +4,7 @@ import {
   AccountFreshness,
 } from '../../../src/domain/account/account-freshness.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
@@ -35,7 +35,7 @@ export function openAccountWorld(
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
   const accounts: AccountEvents = new EventEmitter();
   const freshness = new AccountFreshness(accounts, logicalClock, null);
-  const board = new PositionsBoard(ledger, 1e8);
+  const newestPositions = new NewestPositions(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
     send({ operation }) {
@@ -66,7 +66,7 @@ export function openAccountWorld(
     ...viewerGateway,
     async getOpenPositions(viewer, previous) {
       const answer = await viewerGateway.getOpenPositions(viewer, previous);
-      board.offer(viewer, answer);
+      newestPositions.offer(viewer, answer);
       return answer;
     },
   };
@@ -74,7 +74,7 @@ export function openAccountWorld(
   const sessions = new Sessions({
     gateway,
     joinedReads,
-    board,
+    newestPositions,
     freshness,
     ledger,
     clock,
@@ -84,7 +84,18 @@ export function openAccountWorld(
     ...options,
   });
   const prover = new Prover({ ledger, sessions, gateway, joinedReads });
-  return { accounts, clock, client, logicalClock, ledger, gateway, board, sessions, prover, calls };
+  return {
+    accounts,
+    clock,
+    client,
+    logicalClock,
+    ledger,
+    gateway,
+    newestPositions,
+    sessions,
+    prover,
+    calls,
+  };
 }
 
 /** The body of op 10's answer for the login 1001, with positions of these ids. */

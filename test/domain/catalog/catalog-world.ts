@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
 import { Identity } from '../../../src/domain/auth/identity.ts';
@@ -65,13 +65,13 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     getAllTickers: (...call) => timed(() => viewerGateway.getAllTickers(...call)),
     getSession: (viewer) => timed(() => viewerGateway.getSession(viewer)),
   };
-  const board = new PositionsBoard(ledger, 1e8);
+  const newestPositions = new NewestPositions(ledger, 1e8);
   const joinedReads = new JoinedReads(logicalClock, new EventEmitter());
   const sessions = new Sessions({
     joinedReads,
     gateway,
     ledger,
-    board,
+    newestPositions,
     freshness: { catchUp: () => true, changedAt: () => -Infinity },
     clock,
     logicalClock,

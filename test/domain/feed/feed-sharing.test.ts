@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
 import type { SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -59,12 +59,12 @@ test.each([
   async (ageMs, calls) => {
     const random = () => 0.9;
     const bench = createLiveBench({ random });
-    const { clock, gateway, board, viewer, prove, feeds, followPositions } = bench;
+    const { clock, gateway, newestPositions, viewer, prove, feeds, followPositions } = bench;
     const phone = viewer('phone');
     prove(phone);
     gateway.set(LOGIN, [position('a')]);
     const list = await gateway.getOpenPositions(phone, null);
-    board.offer(phone, list);
+    newestPositions.offer(phone, list);
     await clock.advance(ageMs);
     // From now on no call is answered.
     gateway.latencyMs = 60_000;
@@ -97,8 +97,8 @@ test('neither queries nor the feed of an account serve a list older than a list 
   let answer = listOf('older', 0);
   const openPositions = new OpenPositions({
     gateway: { getOpenPositions: async () => answer },
-    // This board is empty, like a board that has evicted the feed's list.
-    board: new PositionsBoard(ledger, 1e8),
+    // These are empty, as if the feed's list was evicted.
+    newestPositions: new NewestPositions(ledger, 1e8),
     clock,
     feeds,
     freshness: { catchUp: () => true, changedAt: () => -Infinity },

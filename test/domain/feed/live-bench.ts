@@ -3,7 +3,7 @@ import {
   type AccountEvents,
   AccountFreshness,
 } from '../../../src/domain/account/account-freshness.ts';
-import { PositionsBoard } from '../../../src/domain/account/positions-board.ts';
+import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
@@ -33,13 +33,13 @@ export function createLiveBench({
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs });
   const accounts: AccountEvents = new EventEmitter();
-  const board = new PositionsBoard(ledger, 1e8);
+  const newestPositions = new NewestPositions(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const random = createSeededRandom(1).next;
   const feeds = new Feeds({
     gateway,
     sessions: gateway,
-    board,
+    newestPositions,
     freshness: new AccountFreshness(accounts, logicalClock, null),
     ledger,
     clock,
@@ -65,7 +65,7 @@ export function createLiveBench({
     gateway,
     ledger,
     logicalClock,
-    board,
+    newestPositions,
     feeds,
     /** Reports that an order has changed the account. */
     changed: (account: Account) => accounts.emit('changed', account),

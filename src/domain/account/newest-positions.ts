@@ -21,7 +21,7 @@ interface ServedList {
  * the latest call. With proof a list is shared by the account's tokens, otherwise it belongs to its token. `maxBytes` bounds
  * the estimated heap of all lists.
  */
-export class PositionsBoard {
+export class NewestPositions {
   readonly #ledger: Pick<ProofLedger, 'account'>;
   // The keys are accounts and hashes of tokens. No account has the form of a hash.
   readonly #lists: LRUCache<string, PositionsAnswer>;
