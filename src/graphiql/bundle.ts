@@ -35,7 +35,7 @@ const CONTRAST: Repairs = [
   ['--alpha-tertiary: .5;', '--alpha-tertiary: .84;'],
 ];
 
-/** Corrections of the accessible names and roles of controls. */
+/** Corrections of the accessible names, roles and keys of controls. */
 const ACCESSIBILITY: readonly (readonly [file: string, Repairs])[] = [
   // A list item with the role of a tab may hold no buttons.
   [
@@ -48,6 +48,16 @@ const ACCESSIBILITY: readonly (readonly [file: string, Repairs])[] = [
   [
     'plugin-history/dist/components.js',
     [['"aria-label": "Set active", children: displayName', 'children: displayName']],
+  ],
+  // The shortcut that the field shows: Ctrl+K, but on a Mac ⌘K. A browser would search the web.
+  [
+    'plugin-doc-explorer/dist/components/search.js',
+    [
+      [
+        'if (event.metaKey && event.key === "k") {',
+        'if ((isMacOs ? event.metaKey : event.ctrlKey) && event.key === "k" && inputRef.current) {\n          event.preventDefault();',
+      ],
+    ],
   ],
 ];
 

@@ -10,6 +10,13 @@ export class AnswerLine {
   /** The last operation. Answers to earlier operations do not change the line. */
   #last = {};
 
+  /** Removes an earlier answer when the next operation cannot be sent. */
+  notSent() {
+    this.#last = {};
+    this.#summary.replaceChildren(element('span', 'state bad', 'Not sent'));
+    this.#announcement.textContent = 'Not sent';
+  }
+
   /** @param {string} name */
   begin(name) {
     const operation = {};
@@ -57,6 +64,7 @@ export class AnswerLine {
         else show('Streaming', 'live', facts);
       },
       complete: () => show('Complete', 'good', [formatCount(events, 'event')]),
+      stop: () => show('Stopped', 'good', [formatCount(events, 'event')]),
       fail: () => show('Failed', 'bad'),
     };
   }

@@ -63,22 +63,45 @@ export function createFetcher({ endpoint, credentials, confirmedFields, signIn, 
 }
 
 /**
+ * The events of a subscription, which the status line counts. It is no generator: a stopped generator would wait for the
+ * next event.
+ *
  * @param {AsyncIterableIterator<GraphQLResult>} events
  * @param {ReturnType<AnswerLine['begin']> | null} answer
- * @returns {AsyncGenerator<GraphQLResult, void>}
+ * @returns {AsyncIterableIterator<GraphQLResult>}
  */
-async function* countEvents(events, answer) {
-  try {
-    for await (const event of events) {
-      answer?.count(event);
-      yield event;
-    }
-    answer?.complete();
-  } catch (error) {
-    answer?.fail();
-    yield failure(error);
-  }
+function countEvents(events, answer) {
+  let isOver = false;
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      try {
+        const event = await events.next();
+        if (isOver) return ENDED;
+        if (event.done) answer?.complete();
+        else answer?.count(event.value);
+        isOver = event.done ?? false;
+        return event;
+      } catch (error) {
+        if (isOver) return ENDED;
+        isOver = true;
+        answer?.fail();
+        return { done: false, value: failure(error) };
+      }
+    },
+    async return() {
+      isOver = true;
+      answer?.stop();
+      await events.return?.();
+      return ENDED;
+    },
+  };
 }
+
+/** @type {IteratorReturnResult<undefined>} */
+const ENDED = { done: true, value: undefined };
 
 /**
  * @param {SignIn} signIn

@@ -20,6 +20,7 @@ const isLinked = /[#&?]query=/.test(location.href);
 const { tabs, isFirstVisit } = openingTabs(
   EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox),
 );
+const answers = new AnswerLine();
 renderGraphiQL(elementOf('root', HTMLElement), {
   fetcher: createFetcher({
     endpoint,
@@ -27,7 +28,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
     // The sandbox has no real money.
     confirmedFields: users ? [] : CONFIRMED_FIELDS,
     signIn: users ? new SandboxUsers(post, users, config.token) : new Account(post),
-    answers: new AnswerLine(),
+    answers,
   }),
   defaultTabs: tabs,
   // Without these two the first tab would show the operation that was edited last.
@@ -39,6 +40,7 @@ renderGraphiQL(elementOf('root', HTMLElement), {
   defaultEditorToolsVisibility: matchMedia('(min-width: 43.75em)').matches ? 'variables' : false,
   shouldPersistHeaders: false,
   runsAtOpening: users !== null && isFirstVisit && !isLinked,
+  onNotSent: () => answers.notSent(),
 });
 
 // A link to an operation changes only the fragment if it is opened on this page, so the page has to load again.

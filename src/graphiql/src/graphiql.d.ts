@@ -3,7 +3,11 @@ import type { GraphQLResult, Operation } from '../page/types.d.ts';
 /** Renders GraphiQL; the other options are the properties of its React component. */
 export function renderGraphiQL(
   element: Element,
-  options: Readonly<Record<string, unknown>> & { readonly runsAtOpening: boolean },
+  options: Readonly<Record<string, unknown>> & {
+    readonly runsAtOpening: boolean;
+    /** Called if an operation was not sent, because its variables or headers are no JSON. */
+    readonly onNotSent: () => void;
+  },
 ): void;
 
 export function createHttpFetcher(

@@ -8,12 +8,12 @@ import { createElement as h, useEffect, useRef } from 'react';
 import { createRoot } from 'react-dom/client';
 import { letTabLeave } from './keyboard.js';
 
-export function renderGraphiQL(element, { runsAtOpening, ...options }) {
-  createRoot(element).render(h(GraphiQL, options, h(Opening, { runsAtOpening })));
+export function renderGraphiQL(element, { runsAtOpening, onNotSent, ...options }) {
+  createRoot(element).render(h(GraphiQL, options, h(Opening, { runsAtOpening, onNotSent })));
 }
 
 /** Prepares the editors, and runs the first tab's query once, so that a first visit shows an answer. */
-function Opening({ runsAtOpening }) {
+function Opening({ runsAtOpening, onNotSent }) {
   const { queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({
     nonNull: true,
   });
@@ -24,12 +24,20 @@ function Opening({ runsAtOpening }) {
   useEffect(() => letTabLeave(headerEditor, 'Headers'), [headerEditor]);
   useEffect(() => letTabLeave(responseEditor, 'Result'), [responseEditor]);
   useEffect(() => {
+    responseEditor?.on('change', () => {
+      if (NOT_SENT.test(responseEditor.getValue())) onNotSent();
+    });
+  }, [responseEditor, onNotSent]);
+  useEffect(() => {
     if (!runsAtOpening || hasRun.current || !queryEditor || !responseEditor) return;
     hasRun.current = true;
     run();
   }, [runsAtOpening, queryEditor, responseEditor, run]);
   return null;
 }
+
+/** GraphiQL's own result when a pane has no JSON. It calls no fetcher then. */
+const NOT_SENT = /^(?:Variables|Headers) are /;
 
 /** Sends queries and mutations. Parts of `@defer` are merged by GraphiQL. */
 export function createHttpFetcher(url, fetch) {

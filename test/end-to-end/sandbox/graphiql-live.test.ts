@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { buying } from '../../support/buying.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
+import { eventually } from '../../support/eventually.ts';
+import { readMetrics } from '../../support/leaks.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
 
@@ -21,7 +23,12 @@ describeInBrowser('GraphiQL and subscriptions', (browser) => {
     await result.getByText(String(data.placeOrder.orderId)).waitFor();
     await summary.getByText(/^\d+ events$/).waitFor();
     await stop();
+    await summary.getByText('Stopped').waitFor();
     await result.getByText(String(data.placeOrder.orderId)).waitFor();
+    // The market stands still, so no event comes that would end it at the server.
+    await eventually(async () =>
+      expect(await readMetrics(app.adminUrl)).toMatch(/^trading_graph_subscriptions 0$/m),
+    );
     expect(problems).toEqual([]);
   });
 

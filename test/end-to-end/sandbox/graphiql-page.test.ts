@@ -193,6 +193,34 @@ describeInBrowser('GraphiQL', (browser) => {
     },
   );
 
+  test('Ctrl+K searches the documentation, as its field says', async () => {
+    await using opened = await open();
+    const { page, problems } = opened;
+    await page.getByRole('button', { name: /documentation explorer/i }).click();
+    const field = page.getByPlaceholder('Ctrl K');
+    await field.waitFor();
+    await page.locator('.graphiql-query-editor').click();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('catalog');
+    expect(await field.inputValue()).toBe('catalog');
+    expect(problems).toEqual([]);
+  });
+
+  test.each(['Variables', 'Headers'])(
+    'an operation whose %s are no JSON is not sent, and the status line says so',
+    async (pane) => {
+      await using opened = await open();
+      const { page, run, result, summary } = opened;
+      await summary.getByText('200 OK').waitFor();
+      await page.getByRole('button', { name: pane, exact: true }).click();
+      await page.getByRole('region', { name: pane }).click();
+      await page.keyboard.type('{ no JSON');
+      await run();
+      await result.getByText(`${pane} are invalid JSON`).waitFor();
+      await eventually(async () => expect(await summary.innerText()).toBe('Not sent'));
+    },
+  );
+
   test('with the keyboard a user can reach the editor, run its operation and leave it', async () => {
     await using opened = await open({}, `#${linkOf('query Mine { customerId }')}`);
     const { page, problems, summary } = opened;
