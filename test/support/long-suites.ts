@@ -22,16 +22,17 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/sandbox/{demo-hero,demo-panels,firefox,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
-  'test/toolchain/packages.test.ts',
+  'test/toolchain/{graphiql-bundle,packages}.test.ts',
 ];
 
-/** The long suites that CI has time for: of the page, of the packages, and of orders during a shutdown. */
+/** The long suites that CI has time for: of the pages, of the packages, and of orders during a shutdown. */
 const SUITES_OF_CI: readonly string[] = [
   'client/test/frameworks/frameworks.test.ts',
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/sandbox/demo-hero.test.ts',
+  'test/toolchain/graphiql-bundle.test.ts',
 ];
 
 /** Suites that need more tools, or that install for minutes. Only `npm test -- --all` runs them, or a run that names them. */
