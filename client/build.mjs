@@ -30,7 +30,7 @@ const versions = entries.map(([entry, { require: target }]) => [entry.slice(2), 
 const typesVersions = { '*': Object.fromEntries(versions.slice(1)) };
 const packed = JSON.stringify({ ...manifest, typesVersions }, null, 2);
 writeFileSync(join(folder, 'package.json'), `${packed}\n`);
-for (const file of ['LICENSE', 'trusted-documents.json'])
+for (const file of ['LICENSE', 'texts.json', 'trusted-documents.json'])
   copyFileSync(join(sources, file), join(folder, file));
 // Links to the repository's other pages lose their targets, because the package does not have those pages.
 writeFileSync(

@@ -16,6 +16,7 @@ import {
 import { ERROR_CODES } from '../src/lib/error-codes.ts';
 import { buildSchema } from '../src/schema/schema.ts';
 import { rowsOf } from './client-rows.ts';
+import { textsFile } from './client-texts.ts';
 
 const CLIENT = join(import.meta.dirname, '..', 'client');
 export const ROWS = 'src/generated/rows.ts';
@@ -31,6 +32,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
     ['src/generated/types-without-id.ts', typesWithoutId(schema)],
+    ['texts.json', textsFile()],
     ['trusted-documents.json', await trustedDocuments(schema)],
   ]);
 }

@@ -49,7 +49,7 @@ export function entryPoints(): readonly string[] {
 
 /** The entry points that are modules. */
 export function moduleEntries(): readonly string[] {
-  return entryPoints().filter((entry) => !/\/trusted-documents\.json$/.test(entry));
+  return entryPoints().filter((entry) => !entry.endsWith('.json'));
 }
 
 /** A module that imports all module entries, and exports them as the array `entries`. */
