@@ -33,8 +33,8 @@ export default defineConfig({
     restoreMocks: true,
     unstubGlobals: true,
     // Long enough for a busy machine. A test that hangs is found nevertheless.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new SkippedReporter()],
     sequence: { sequencer: LongestFirst },

@@ -21,7 +21,7 @@ const SYMBOLS = '{ instruments(first: 2) { nodes { symbol } } }';
 const LIVE = 'subscription Live { positionChanges { cursor } }';
 const askByStream = askBy('event stream');
 
-const CACHES = 'catalog document positions quota response session token'.split(' ');
+const CACHES = 'catalog document positions quota session token'.split(' ');
 
 /** Metrics that have no series until something is measured. */
 const WITHOUT_INITIAL_SERIES =
@@ -322,7 +322,8 @@ describe('orders', () => {
     expect(await seriesValue(other, 'orders_total{outcome="unsent"}')).toBe(1);
     expect(await seriesValue(other, 'order_records')).toBe(3);
     expect(await seriesValue(other, 'order_records_max')).toBe(200_000);
-    other.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 1_000, times: 1 });
+    // Long enough to be seen on a busy machine.
+    other.sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 5_000, times: 1 });
     const slow = place('e');
     await eventually(
       async () => (await seriesValue(other, 'order_oldest_under_way_seconds')) > 0.1,
