@@ -96,9 +96,10 @@ export async function startApp(config: Config, given: AppOptions) {
     steadyClock,
     stores.replicas?.share,
   );
-  const verify = await createVerifier({ ...config, log });
+  const verifier = await createVerifier({ ...config, log });
+  if (verifier !== null) opened.use(verifier);
   // With a key the service refuses a forged token by its signature, without calling the gateway.
-  if (verify === null && sandbox === null) log.info({}, WITHOUT_KEYS);
+  if (verifier === null && sandbox === null) log.info({}, WITHOUT_KEYS);
 
   const domain = createDomain({
     client: gateway.client,
@@ -108,7 +109,7 @@ export async function startApp(config: Config, given: AppOptions) {
     limiter,
     metrics: metrics.domain,
     log,
-    verify,
+    verify: verifier?.verify ?? null,
     cacheBytes,
     settings: config,
   });
@@ -125,6 +126,7 @@ export async function startApp(config: Config, given: AppOptions) {
     clock: () => clockSkew.degradedReason(),
     redis: () => stores.replicas?.degradedReason() ?? null,
     memory: () => memory.degradedReason(),
+    keys: () => verifier?.degradedReason() ?? null,
   });
   // Never in production: a local proxy without forwarding headers would open the sandbox's controls to every client.
   const demo =

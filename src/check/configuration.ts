@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { openConfiguredStores, problemsOf, settingProblem, usable } from '../app/usable.ts';
 import type { SettingName } from '../config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../config.ts';
-import { KEY_SET_TIMEOUT_MS } from '../domain/auth/verifier.ts';
+import { KEY_SET_TIMEOUT_MS } from '../domain/auth/key-set.ts';
 import { readManifest } from '../engine/index.ts';
 import { isObject } from '../lib/is-object.ts';
 import { listen } from '../lib/listen.ts';

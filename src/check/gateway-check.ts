@@ -1,5 +1,5 @@
 import { assertNotExpired, type Claims, decodeClaims, readClaims } from '../domain/auth/claims.ts';
-import { UnauthenticatedError } from '../domain/auth/errors.ts';
+import { UnauthenticatedError, UnknownKeyError } from '../domain/auth/errors.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { ageSeconds, lifeMsOf } from '../domain/catalog/freshness.ts';
 import type { ReadOperation } from '../gateway/define-operation.ts';
@@ -114,14 +114,16 @@ function claimsOf(
 
 /** Adds a finding if the token does not verify. A service that has a key refuses such a token before any call. */
 async function verify(run: CheckRun, token: string): Promise<void> {
-  const verifies = await createVerifier(run.config);
+  using verifier = await createVerifier(run.config);
   const setting = run.config.jwtSecret === null ? 'JWT_JWKS_URL' : 'JWT_SECRET';
   try {
-    if (verifies === null || (await verifies(token))) return;
-    run.find('problem', 'The key set cannot be fetched, or lacks the key of the token.', {
-      setting,
-    });
+    if (verifier === null || (await verifier.verify(token))) return;
+    run.find('problem', 'The key set cannot be read.', { setting });
   } catch (error) {
+    if (error instanceof UnknownKeyError) {
+      run.find('problem', 'The key set lacks the key of the token.', { setting });
+      return;
+    }
     if (!(error instanceof UnauthenticatedError)) throw error;
     const text = `The service refuses the token: ${error.message}. Are the key, JWT_ISSUER and JWT_AUDIENCE those of the gateway?`;
     run.find('problem', text, { setting });

@@ -76,7 +76,7 @@ export const ERROR_CODES = {
   },
   GATEWAY_UNAVAILABLE: {
     cause:
-      'The gateway could not be reached or failed; or an order was not sent, because operators hold orders, the gateway answers no orders, or no connection was free. A notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
+      'The gateway could not be reached or failed; or an order was not sent, because operators hold orders, the gateway answers no orders, or no connection was free; or the key of the token is not known yet (`JWT_JWKS_URL`). A notice of maintenance (its 503 with an error body) is in `extensions.gatewayError`.',
     retryable: true,
     advice:
       'Back off exponentially, not before `extensions.retryAfter` seconds; show `gatewayError.message` too.',

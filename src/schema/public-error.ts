@@ -1,5 +1,10 @@
 import { GraphQLError, isValueNode } from 'graphql';
-import { NoGroupError, TooManyAttemptsError, UnauthenticatedError } from '../domain/auth/errors.ts';
+import {
+  NoGroupError,
+  TooManyAttemptsError,
+  UnauthenticatedError,
+  UnknownKeyError,
+} from '../domain/auth/errors.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import {
   KeyForgottenError,
@@ -69,6 +74,11 @@ const DESCRIPTIONS = new Map<unknown, Describe>([
   row(UnauthenticatedError, ({ message }) => ({
     code: 'UNAUTHENTICATED',
     message: `Sign in: ${message}.`,
+  })),
+  row(UnknownKeyError, ({ retryAfterSeconds }) => ({
+    code: 'GATEWAY_UNAVAILABLE',
+    message: 'The key of the token is not known yet: try again.',
+    more: retryAfterSeconds === null ? {} : { retryAfter: retryAfterSeconds },
   })),
   row(TokenEndedError, ({ code, cause }) =>
     // The gateway may give a reason, such as a restricted account, which the user must see.
@@ -229,5 +239,7 @@ export function publicCause(cause: unknown): PublicCause {
 function outcomeOf(code: Code, { operation, retryable }: Extensions): Attribution {
   if (code === 'RATE_LIMITED' && operation !== undefined) return 'fault';
   if (code === 'IDEMPOTENCY_UNAVAILABLE' && !retryable) return 'refused';
+  // Without a call of the gateway the token's key is unknown. Anyone can invent such a token.
+  if (code === 'GATEWAY_UNAVAILABLE' && operation === undefined) return 'refused';
   return ERROR_CODES[code].outcome;
 }

@@ -11,6 +11,17 @@ export class UnauthenticatedError extends Error {
   }
 }
 
+/** The key set may be older than the token's key: its next reading decides. Null: that time is unknown. */
+export class UnknownKeyError extends Error {
+  override readonly name = 'UnknownKeyError';
+  readonly retryAfterSeconds: number | null;
+
+  constructor(retryAfterSeconds: number | null) {
+    super('the key set lacks the key of the token');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
 /** The setting that can be the cause of a refused token: the name of the login's claim, or the key. */
 type TokenFault = 'login' | 'key' | 'other';
 

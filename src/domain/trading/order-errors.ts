@@ -2,7 +2,7 @@ import { GatewayError } from '../../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../../gateway/operations.ts';
 import { InputError } from '../../lib/input-error.ts';
 import { RecordsUnavailableError } from '../../store/order-records.ts';
-import { TooManyAttemptsError, UnauthenticatedError } from '../auth/errors.ts';
+import { TooManyAttemptsError, UnauthenticatedError, UnknownKeyError } from '../auth/errors.ts';
 
 /** The token could not be proved: nothing was sent, and the records were not searched for the key. */
 export class UnprovedOrderError extends GatewayError {}
@@ -48,7 +48,13 @@ export function isBeforeSending(error: unknown): error is Error {
     const { operation, status } = error;
     return status === null || !isOperation(operation) || OPERATIONS[operation].effect !== 'order';
   }
-  return [InputError, RecordsUnavailableError, TooManyAttemptsError, UnauthenticatedError].some(
-    (known) => error instanceof known,
-  );
+  return BEFORE_SENDING.some((known) => error instanceof known);
 }
+
+const BEFORE_SENDING = [
+  InputError,
+  RecordsUnavailableError,
+  TooManyAttemptsError,
+  UnauthenticatedError,
+  UnknownKeyError,
+];

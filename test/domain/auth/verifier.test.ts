@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UnauthenticatedError, UnknownKeyError } from '../../../src/domain/auth/errors.ts';
 import {
   createVerifier,
   type VerifierOptions,
@@ -17,16 +17,23 @@ import { inSeconds, signedToken, unsignedToken, withClaims } from '../../support
 const SECRET = 'a secret of thirty-two bytes or more';
 const claims = { login: 1, exp: inSeconds(3_600) };
 
-async function verifier(options: Partial<VerifierOptions>) {
-  const verify = await createVerifier({
+const opened = new DisposableStack();
+afterAll(() => opened.dispose());
+
+async function openVerifier(options: Partial<VerifierOptions>) {
+  const verifier = await createVerifier({
     jwtJwksUrl: null,
     jwtSecret: null,
     jwtIssuer: null,
     jwtAudience: null,
     ...options,
   });
-  if (verify === null) throw new Error('no key is configured');
-  return verify;
+  if (verifier === null) throw new Error('no key is configured');
+  return opened.use(verifier);
+}
+
+async function verifier(options: Partial<VerifierOptions>): Promise<Verify> {
+  return (await openVerifier(options)).verify;
 }
 
 describe('a shared secret', () => {
@@ -130,20 +137,40 @@ describe('a key set', () => {
     expect(await verify(`${body}.${signature}`)).toBe(true);
   });
 
-  test('neither verifies nor refuses a token of an unknown key, and is not fetched for each such token', async () => {
+  test('is read once more for unknown keys, which then count or are refused; until then their tokens wait', async () => {
     const rotated = generateKeyPairSync('rsa', { modulusLength: 2048 });
     let served = { keys: [jwk] };
     await using keys = await serve((_request, response) => response.end(JSON.stringify(served)));
-    const verify = await verifier({ jwtJwksUrl: keys.url });
+    const clock = createScriptedClock();
+    const verify = await verifier({ jwtJwksUrl: keys.url, clock });
     expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(true);
     served = {
       keys: [jwk, { ...jwk, ...rotated.publicKey.export({ format: 'jwk' }), kid: 'two' }],
     };
-    // The set was fetched a moment ago, before the rotation, so the rotated key is missing.
-    expect(await verify(signed({ alg: 'RS256', kid: 'two' }, rotated.privateKey))).toBe(false);
+    // The set was read a moment ago, before the rotation.
+    const young = signed({ alg: 'RS256', kid: 'two' }, rotated.privateKey);
+    await expect(verify(young)).rejects.toMatchObject({ retryAfterSeconds: 10 });
     const forged = Array.from({ length: 100 }, (_, kid) => signed({ alg: 'RS256', kid: `${kid}` }));
-    expect(new Set(await Promise.all(forged.map(verify)))).toEqual(new Set([false]));
+    const all = () => Promise.allSettled(forged.map(verify));
+    const areAll = (
+      errorClass: abstract new (...given: never[]) => Error,
+      ends: PromiseSettledResult<boolean>[],
+    ) => ends.every((end) => end.status === 'rejected' && end.reason instanceof errorClass);
+    expect(areAll(UnknownKeyError, await all())).toBe(true);
     expect(keys.requests()).toBe(1);
+    await clock.advance(10_000);
+    expect(areAll(UnauthenticatedError, await all())).toBe(true);
+    expect(await verify(young)).toBe(true);
+    const late = signed({ alg: 'RS256', kid: 'late' });
+    await expect(verify(late)).rejects.toThrow(UnknownKeyError);
+    expect(areAll(UnauthenticatedError, await all())).toBe(true);
+    expect(keys.requests()).toBe(2);
+    // A token that names no key may be of any of them.
+    expect(await verify(signed({ alg: 'RS256' }, rotated.privateKey))).toBe(true);
+    const foreignKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+    await expect(verify(signed({ alg: 'RS256' }, foreignKey))).rejects.toThrow(
+      UnauthenticatedError,
+    );
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
@@ -172,18 +199,17 @@ describe('a key set', () => {
     expect(process.memoryUsage().arrayBuffers - before.arrayBuffers).toBeLessThan(67_108_864);
   });
 
-  test('is not fetched for a forbidden algorithm, so such a token is refused even during an outage', async () => {
+  test('is not needed to refuse a forbidden algorithm', async () => {
     await using keys = await serve((_request, response) => response.writeHead(503).end());
     const verify = await verifier({ jwtJwksUrl: keys.url });
     for (const alg of ['none', 'HS256', 'HS512', 'RSA1_5', 'ES256K', 'unheard of']) {
       const token = signedToken({ claims, secret: SECRET, header: { alg, kid: 'one' } });
       await expect(verify(token), alg).rejects.toThrow(UnauthenticatedError);
     }
-    expect(keys.requests()).toBe(0);
   });
 
   test.each([503, 204])(
-    'that is down (%i) does not delay each request, and is used again when it recovers',
+    'that cannot be read (%i) verifies nothing; once it was read, its keys stay while it cannot be read again',
     async (status) => {
       let isUp = false;
       await using keys = await serve((_request, response) => {
@@ -191,20 +217,38 @@ describe('a key set', () => {
         else response.writeHead(status).end();
       });
       const clock = createScriptedClock();
-      const verify = await verifier({ jwtJwksUrl: keys.url, clock });
+      const { verify, degradedReason } = await openVerifier({ jwtJwksUrl: keys.url, clock });
       const token = signed({ alg: 'RS256', kid: 'one' });
-      expect(await verify(token)).toBe(false);
-      // A failed fetch is repeated after five seconds at the earliest.
-      await clock.advance(5_000);
-      expect(await verify(token)).toBe(false);
-      expect(keys.requests()).toBe(2);
+      expect(await Promise.all([verify(token), verify(token)])).toEqual([false, false]);
+      expect(keys.requests()).toBe(1);
+      expect(degradedReason()).toBe(
+        `the key set cannot be read (status ${status}): tokens count as unverified`,
+      );
       isUp = true;
+      await clock.advance(9_000);
       expect(await verify(token)).toBe(false);
-      expect(keys.requests()).toBe(2);
-      await clock.advance(5_000);
+      await clock.advance(1_000);
+      await eventually(async () => expect(await verify(token)).toBe(true));
+      expect(degradedReason()).toBeNull();
+      isUp = false;
+      await clock.advance(600_000);
+      await eventually(() => expect(degradedReason()).toContain('that were read last still count'));
       expect(await verify(token)).toBe(true);
+      await clock.advance(10_000);
+      const unknown = signed({ alg: 'RS256', kid: 'two' });
+      await expect(verify(unknown)).rejects.toThrow(UnknownKeyError);
     },
   );
+
+  test('refuses a token of an unusable key of the set', async () => {
+    const broken = { ...jwk, kid: 'broken', n: 'AQAB' };
+    await using keys = await serve((_request, response) =>
+      response.end(JSON.stringify({ keys: [jwk, broken] })),
+    );
+    const verify = await verifier({ jwtJwksUrl: keys.url });
+    await expect(verify(signed({ alg: 'RS256', kid: 'broken' }))).rejects.toThrow();
+    expect(await verify(signed({ alg: 'RS256', kid: 'one' }))).toBe(true);
+  });
 });
 
 /** Writes the piece again and again, as fast as the other end reads. */

@@ -1,7 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listenLocally } from '../../support/local-server.ts';
+import { readinessOf } from '../../support/readiness.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
 
@@ -99,11 +103,34 @@ test('with a configured key a token is proved by its signature until a 401, and 
   expect((await app.query('{ catalog { group } }', { token })).data).toEqual({ catalog: null });
 });
 
-test('if the key set cannot be loaded, the gateway decides about tokens', async () => {
+test('if no key set can be read, the gateway decides about tokens, and readiness says so', async () => {
   const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(3_600) };
   const token = signedToken({ claims, secret: 'any', header: { alg: 'RS256', kid: 'two' } });
   await using app = await startTestApp({ JWT_JWKS_URL: 'http://127.0.0.1:2/keys' });
   const { data, errors } = await app.query(SESSION_AND_CATALOG, { token });
   expect(data).toEqual({ session: null, catalog: null });
   expect(errors.map(({ extensions }) => extensions.operation)).toContain('getSession');
+  expect(await readinessOf(app.adminUrl)).toMatchObject({ reasons: ['keys'] });
+});
+
+test('with a key set a forged token reaches nothing, whether its key is known or not', async () => {
+  const { publicKey } = generateKeyPairSync('ed25519');
+  const set = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one' }] });
+  await using keys = await listenLocally(createServer((_, response) => response.end(set)));
+  await using app = await startTestApp({ JWT_JWKS_URL: `${keys.url}/keys` });
+  const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(3_600) };
+  for (const kid of ['one', 'two', 'three']) {
+    const header = { alg: 'EdDSA', kid };
+    const token = signedToken({ claims, secret: 'any', header });
+    const { data, errors } = await app.query(SESSION_AND_CATALOG, { token });
+    expect(data).toEqual({ session: null, catalog: null });
+    const isKnown = kid === 'one';
+    expect(errors[0]?.extensions).toEqual(
+      isKnown
+        ? { code: 'UNAUTHENTICATED', retryable: false }
+        : { code: 'GATEWAY_UNAVAILABLE', retryable: true, retryAfter: expect.any(Number) },
+    );
+  }
+  expect(app.sandbox.calls()).toBe(0);
+  expect(await readinessOf(app.adminUrl)).toMatchObject({ status: 'ok' });
 });

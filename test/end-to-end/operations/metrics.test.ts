@@ -382,6 +382,7 @@ test('metrics show the build, and whether the process is ready', async () => {
     'clock',
     'redis',
     'memory',
+    'keys',
   ];
   expect(names.filter((name) => name.startsWith('trading_graph_degraded'))).toEqual(
     reasons.map((reason) => `trading_graph_degraded{reason="${reason}"}`),
