@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { SandboxControl } from './control.ts';
-import { FAULT, PRICE, Refused, read } from './control-input.ts';
+import { FAULT, PRICE, Refused, read, TOKEN } from './control-input.ts';
 import { json, parseJson, type Reply, readBody } from './http.ts';
+import { findUserByEmail } from './users.ts';
 
 type Controls = Readonly<Record<string, (body: unknown) => unknown>>;
 
@@ -19,6 +20,11 @@ export function createControlListener(
       if (!control.putPrice(symbol, price)) throw new Refused(`There is no instrument ${symbol}.`);
     },
     'POST /sandbox/reset': () => control.reset(),
+    'POST /sandbox/token': (body) => {
+      const wanted = read(TOKEN, body);
+      if (findUserByEmail(wanted.email) === null) throw new Refused('There is no such user.');
+      return { accessToken: control.token(wanted) };
+    },
   };
 
   return async (request, path) => {

@@ -38,6 +38,11 @@ export const PRICE: Properties<{ readonly symbol: string; readonly price: number
   },
 };
 
+export const TOKEN: Properties<{ readonly email: string; readonly expiresInSeconds?: number }> = {
+  email: { isValid: (value) => typeof value === 'string', allowed: 'a text' },
+  expiresInSeconds: optional(count),
+};
+
 /** Returns the request's body, or throws `Refused` with all its problems. */
 export function read<T>(properties: Properties<T>, body: unknown): T {
   if (!isObject(body)) throw new Refused('A JSON object is required.');

@@ -10,6 +10,7 @@ const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'),
 const BODIES = new Map([
   ['POST /sandbox/faults', { operation: 'getCustomerId', kind: 'status', times: 9 }],
   ['POST /sandbox/market', { symbol: 'AAPL', price: 150 }],
+  ['POST /sandbox/token', { email: 'demo@example.com', expiresInSeconds: 5 }],
 ]);
 
 /** The table's rows: each control, and the format of its answer. */
@@ -27,7 +28,7 @@ beforeAll(async () => {
 });
 
 test('the page lists the controls', () => {
-  expect(ROWS.length).toBe(6);
+  expect(ROWS.length).toBe(7);
 });
 
 test.each(ROWS)('$control on the public port answers as documented', async ({ control, shape }) => {
