@@ -48,6 +48,6 @@ describeInBrowser('with Playwright', (browser) => {
   test('a fault is seen in a page', async () => {
     await service.fault({ operation: 'getSession', kind: 'status', status: 503 });
     await using opened = await openPage(browser, service.url, { isExpected: () => true });
-    await opened.page.getByText('Not loaded: session answered 503').first().waitFor();
+    await opened.page.getByText('session answered 503').first().waitFor();
   });
 });

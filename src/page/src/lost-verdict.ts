@@ -12,7 +12,7 @@ export function lostVerdict(rest: Seen, graph: Seen): string {
 }
 
 function restWords({ outcome, opened }: Seen): string {
-  if (opened === 0) return `REST’s order is ${outcome}, and makes no position`;
+  if (opened === 0) return `REST’s order makes no position: ${outcome}`;
   if (opened === 1) return 'REST’s order makes one position this time';
   return `REST’s repeat makes ${opened} positions of one order`;
 }

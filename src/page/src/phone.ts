@@ -106,14 +106,12 @@ export class Phone {
   }
 }
 
+/** One sentence, short enough for two lines of a phone. */
 function textOf({ call, reason }: Failure): string {
-  return `Not loaded: ${reasonOf(call, reason ?? 'failed')}`;
-}
-
-function reasonOf(call: string | null, reason: string): string {
-  // A code has underscores, which a phone is too narrow for.
-  if (call === null) return reason.replaceAll('_', ' ').toLowerCase();
-  return `${call} ${/^\d+$/.test(reason) ? `answered ${reason}` : (WORDS[reason] ?? reason)}`;
+  const why = reason ?? 'failed';
+  // A code of two words is wider than the phone, so it may break between its words.
+  if (call === null) return why.replaceAll('_', ' ').toLowerCase();
+  return `${call} ${/^\d+$/.test(why) ? `answered ${why}` : (WORDS[why] ?? why)}`;
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -80,13 +80,13 @@ describeInBrowser('the two phones', (browser) => {
       { operation: 'getCustomerId', kind: 'garbage' },
       /^Both phones show no payout\.$/,
       'rest',
-      /^Payout\s+Not loaded: customer-id answered no JSON$/,
+      /^Payout\s+customer-id answered no JSON$/,
     ],
     [
       { operation: 'getCustomerId', kind: 'delay', delayMs: 2_500 },
       /^REST shows 5 of 5 parts; the graph shows 4 of 5 parts, no payout\./,
       'graph',
-      /^Payout\s+Not loaded: gateway timeout$/,
+      /^Payout\s+gateway timeout$/,
     ],
   ])(
     'under %o show which parts arrived, and why the others did not',

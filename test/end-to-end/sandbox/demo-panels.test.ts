@@ -75,6 +75,9 @@ describeInBrowser('the demonstration page', (browser) => {
       'outage-verdict',
       new RegExp(`^Gateway down, since ${TIME}: ${verdict('shows')}`),
     );
+    await visitor.click('Place it in both apps');
+    await page.locator('#lost .problem').getByText('The gateway does not answer.').waitFor();
+    await waitForText('lost-verdict', /^$/);
     const times = `${TIME} to ${TIME}`;
     await waitForText(
       'outage-verdict',

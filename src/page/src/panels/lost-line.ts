@@ -34,11 +34,16 @@ export function startLostLine(app: App): void {
 
   onClick(find('lost-run', HTMLButtonElement), async () => {
     setText(verdict, 'The connection drops in both apps …');
-    const rest = await countOrder(app, buyOverRest);
-    draw(rest);
-    const graph = await countOrder(app, buyOverGraph);
-    draw(rest, graph);
-    setText(verdict, lostVerdict(rest, graph));
+    try {
+      const rest = await countOrder(app, buyOverRest);
+      draw(rest);
+      const graph = await countOrder(app, buyOverGraph);
+      draw(rest, graph);
+      setText(verdict, lostVerdict(rest, graph));
+    } catch (error) {
+      setText(verdict, '');
+      throw error;
+    }
   });
 }
 
@@ -72,6 +77,7 @@ async function buyOverRest(app: App, send: typeof fetch): Promise<string> {
   const headers = { ...(await bearerOf(app)), 'content-type': 'application/json' };
   const place = () => send(POSITIONS, { method: 'POST', headers, body: JSON.stringify(order) });
   const answer = await place().catch(() => pause(REPEAT_MS).then(place));
+  if (!answer.ok) return `answered ${answer.status}`;
   const { success } = (await answer.json()) as { readonly success?: boolean };
   return success ? 'accepted' : 'rejected';
 }
@@ -87,6 +93,7 @@ async function buyOverGraph(app: App, send: typeof fetch): Promise<string> {
 /** The number of open positions in the symbol, read from the gateway directly. */
 async function positionsOf(app: App): Promise<number> {
   const answer = await fetch(POSITIONS, { headers: await bearerOf(app) });
+  if (!answer.ok) throw new Error('The gateway does not answer. Try again when the fault is over.');
   const { positions } = (await answer.json()) as { positions: readonly { symbol: string }[] };
   return positions.filter(({ symbol }) => symbol === SYMBOL).length;
 }
