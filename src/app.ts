@@ -152,7 +152,7 @@ export async function startApp(config: Config, given: AppOptions) {
     describe: publicCause,
     createContext: (operation) => new GraphContext(domain, operation),
     sizeOf: () => catalogSize(domain.catalogs),
-    standingOf: (token) => (token === null ? undefined : domain.ledger.standing(token)),
+    tokenStatusOf: (token) => (token === null ? undefined : domain.ledger.tokenStatus(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     // A receipt lists the gateway calls of a request.
     receipts: config.sandbox,

@@ -1,4 +1,4 @@
-import type { RequestCaller } from '../lib/limits/caller.ts';
+import type { RequestCaller } from '../lib/limits/request-caller.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
 
 /**

@@ -1,5 +1,3 @@
-import type { Attribution } from './public-cause.ts';
-
 /** Every code that `extensions.code` of an error can have; `docs/errors.md` is printed from this table. */
 export interface ErrorCode {
   /** True when the same request may succeed if it is repeated, and repeating it does no harm. */
@@ -168,4 +166,14 @@ export function errorCodeOf(code: unknown): ErrorCode | undefined {
   return typeof code === 'string' && Object.hasOwn(ERROR_CODES, code)
     ? ERROR_CODES[code as Code]
     : undefined;
+}
+
+/** The side to which metrics attribute a failure: the caller, a limit of this service, or a fault of the service. */
+export type Attribution = 'caller' | 'refused' | 'fault';
+
+/** The part of a failure that clients see, and its attribution for metrics. */
+export interface PublicCause {
+  readonly message: string;
+  readonly extensions: Readonly<Record<string, unknown>>;
+  readonly outcome?: Attribution;
 }

@@ -1,5 +1,5 @@
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
-import type { RequestCaller } from '../lib/limits/caller.ts';
+import type { RequestCaller } from '../lib/limits/request-caller.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
 import { EventScope } from './event-scope.ts';
 import { NO_PLAN, type Plan, type ReadRecord, type Scope } from './scope.ts';
@@ -87,9 +87,9 @@ export class Context implements ReadRecord {
 
   /** The caller of the gateway's calls, which continue the trace. */
   protected callerOfCalls(trace: TraceSpan | undefined): Caller {
-    const { token, standing, signal, client, requestId, forwarded } = this.caller;
+    const { token, tokenStatus, signal, client, requestId, forwarded } = this.caller;
     const receipt = (entry: ReceiptEntry) => this.#called(entry);
-    return { token, standing, signal, client, requestId, trace, forwarded, receipt };
+    return { token, tokenStatus, signal, client, requestId, trace, forwarded, receipt };
   }
 
   #ownScope(): Scope {

@@ -20,9 +20,8 @@ import {
 } from '../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
 import { refusalWords } from '../gateway/refusal.ts';
-import { type Code, ERROR_CODES } from '../lib/error-codes.ts';
+import { type Attribution, type Code, ERROR_CODES, type PublicCause } from '../lib/error-codes.ts';
 import { InputError } from '../lib/input-error.ts';
-import type { Attribution, PublicCause } from '../lib/public-cause.ts';
 import {
   AccountRecordsFullError,
   RecordsForgottenError,

@@ -3,7 +3,7 @@ import type { Acknowledgement } from '../gateway/judge.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
 import { isExactNumber } from '../lib/exact-json.ts';
 import { InputError } from '../lib/input-error.ts';
-import { clientOf } from '../lib/limits/caller.ts';
+import { clientOf } from '../lib/limits/request-caller.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

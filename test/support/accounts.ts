@@ -6,7 +6,7 @@ export const accountNamed = (name: string) => name as Account;
 
 export const loginNamed = (digits: string) => digits as Login;
 
-/** The standing of a token that proves this account. */
+/** The status of a token that proves this account. */
 export function provedAs(name: string) {
-  return { standing: { provedClient: accountClient(accountNamed(name)), isAccepted: true } };
+  return { tokenStatus: { provedClient: accountClient(accountNamed(name)), isAccepted: true } };
 }

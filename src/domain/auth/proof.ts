@@ -3,8 +3,8 @@ import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
 import type { Account } from '../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
-import type { TokenStanding } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import type { TokenStatus } from '../../lib/limits/request-caller.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Token } from '../../lib/token.ts';
 import { TokenEvidence } from './token-evidence.ts';
@@ -92,9 +92,9 @@ export class ProofLedger {
     return this.#evidence.calculatedSize + this.#refusals.calculatedSize;
   }
 
-  /** The standing of a token for the engine, always as of the latest answer. */
-  standing({ hash: tokenHash }: Pick<Token, 'hash'>): TokenStanding {
-    return new Standing(this, tokenHash);
+  /** The status of a token for the engine, always as of the latest answer. */
+  tokenStatus({ hash: tokenHash }: Pick<Token, 'hash'>): TokenStatus {
+    return new LiveTokenStatus(this, tokenHash);
   }
 
   account({ tokenHash }: TokenHolder): AccountProof | null {
@@ -218,7 +218,7 @@ export class ProofLedger {
 }
 
 /** Keeps the token's hash, and no reference to the request, because some viewers outlive their request. */
-class Standing implements TokenStanding {
+class LiveTokenStatus implements TokenStatus {
   readonly #ledger: ProofLedger;
   readonly #token: TokenHolder;
 

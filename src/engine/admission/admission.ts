@@ -1,6 +1,6 @@
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';

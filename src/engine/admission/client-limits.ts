@@ -1,6 +1,6 @@
-import { clientOf } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import type { Balance } from '../../lib/limits/limiter.ts';
+import { clientOf } from '../../lib/limits/request-caller.ts';
 import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
 import { overLimit, type Refusal, withHeaders } from '../operation/refusal.ts';
 import type { Operation } from './operation.ts';

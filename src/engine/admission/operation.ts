@@ -1,6 +1,6 @@
 import type { ValidatedExecutionArgs } from 'graphql';
-import type { RequestCaller } from '../../lib/limits/caller.ts';
 import type { Client } from '../../lib/limits/client.ts';
+import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/trusted-documents.ts';

@@ -4,7 +4,7 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import type { FairScheduler } from '../../lib/fair-scheduler.ts';
-import { clientOf, type RequestCaller } from '../../lib/limits/caller.ts';
+import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';

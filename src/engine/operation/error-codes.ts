@@ -1,8 +1,7 @@
 import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { steadyClock } from '../../lib/clock.ts';
-import { errorCodeOf } from '../../lib/error-codes.ts';
+import { errorCodeOf, type PublicCause } from '../../lib/error-codes.ts';
 import type { Log } from '../../lib/log.ts';
-import type { PublicCause } from '../../lib/public-cause.ts';
 import { redact } from '../../lib/redact.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';

@@ -1,5 +1,5 @@
 import type { OperationTypeNode } from 'graphql';
-import type { Attribution } from '../../lib/public-cause.ts';
+import type { Attribution } from '../../lib/error-codes.ts';
 import type { TraceSpan } from '../../lib/tracing/tracing.ts';
 
 /** A backend call that an operation made, shared, or was spared by the cache. */

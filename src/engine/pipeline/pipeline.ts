@@ -8,7 +8,7 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import type { RequestCaller } from '../../lib/limits/caller.ts';
+import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
 import { type AdmissionParts, admit } from '../admission/admission.ts';

@@ -34,7 +34,7 @@ export class Breakers {
     const breaker = this.#byName.get(name) ?? this.#create(name, operation);
     if (operation.effect === 'order') this.#probeIfReadsFail(breaker);
     // A client can claim to be many accounts, so only a proved account counts.
-    return breaker.admit(caller.standing?.provedClient?.key ?? null);
+    return breaker.admit(caller.tokenStatus?.provedClient?.key ?? null);
   }
 
   /** Settles the permit of a call that was sent. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts';
-import { clientOf } from '../../lib/limits/caller.ts';
+import { clientOf } from '../../lib/limits/request-caller.ts';
 import type { Caller } from '../caller.ts';
 import type { WireCall } from '../exchange.ts';
 

@@ -39,7 +39,7 @@ export class QuotaWatch {
     const answers = this.#windowOf(name);
     answers.all += 1;
     // A client can claim to be many accounts, so only a proved account counts.
-    const account = caller.standing?.provedClient?.key;
+    const account = caller.tokenStatus?.provedClient?.key;
     if (exchange.status === 429 && account !== undefined) {
       const { refusedByAccount: counts } = answers;
       answers.refused += 1;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ProofLedger, type ProofLedgerOptions } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { clientOf } from '../../../src/lib/limits/caller.ts';
+import { clientOf } from '../../../src/lib/limits/request-caller.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -66,7 +66,7 @@ describe('account data', () => {
 
 test('limits are charged to the account while its token is proved and has not expired', async () => {
   const { clock, ledger, answers } = setUp();
-  const chargedClient = ({ token }: Viewer) => clientOf({ standing: ledger.standing(token) });
+  const chargedClient = ({ token }: Viewer) => clientOf({ tokenStatus: ledger.tokenStatus(token) });
   answers.other(demo);
   expect(chargedClient(demo).kind).toBe('address');
   answers.session(demo);
@@ -265,11 +265,11 @@ describe('after the refusal of a token was evicted from the ledger', () => {
   });
 });
 
-test('the standing of a token changes with each answer and with its eviction', () => {
+test('the status of a token changes with each answer and with its eviction', () => {
   const { ledger, answers } = setUp({ maxTokens: 1 });
-  // A standing states whether the gateway accepts a token, and which account is proved.
-  const standing = ledger.standing(demo.token);
-  const current = () => [standing.isAccepted, standing.provedClient?.account];
+  // A status states whether the gateway accepts a token, and which account is proved.
+  const tokenStatus = ledger.tokenStatus(demo.token);
+  const current = () => [tokenStatus.isAccepted, tokenStatus.provedClient?.account];
   expect(current()).toEqual([false, undefined]);
   answers.session(demo);
   expect(current()).toEqual([true, '1001']);
@@ -283,10 +283,10 @@ test('the standing of a token changes with each answer and with its eviction', (
   expect(current()).toEqual([true, '1001']);
 });
 
-test('no token has the standing of another', () => {
+test('no token has the status of another', () => {
   const { ledger, answers } = setUp();
   answers.session(demo);
-  const forged = viewerOf('forged', { standing: ledger.standing(demo.token) });
-  expect(ledger.standing(forged.token).isAccepted).toBe(false);
+  const forged = viewerOf('forged', { tokenStatus: ledger.tokenStatus(demo.token) });
+  expect(ledger.tokenStatus(forged.token).isAccepted).toBe(false);
   expect(ledger.account(forged)).toBeNull();
 });

@@ -115,7 +115,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     prepared,
     args: argsOf(schema, text, { variableValues: variables }),
     cost,
-    caller: { token: null, signal, standing: { provedClient: client, isAccepted: true } },
+    caller: { token: null, signal, tokenStatus: { provedClient: client, isAccepted: true } },
     reportsEnd: () => false,
     ended,
     record: { requestId: 'r', failed() {} } as never,

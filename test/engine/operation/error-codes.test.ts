@@ -2,8 +2,8 @@ import { GraphQLError, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
 import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
+import type { PublicCause } from '../../../src/lib/error-codes.ts';
 import { createLog } from '../../../src/lib/log.ts';
-import type { PublicCause } from '../../../src/lib/public-cause.ts';
 
 /** Masks an error that a resolver threw at each of these fields, with this description. */
 function maskedAs(described: PublicCause, document = '{ field }') {

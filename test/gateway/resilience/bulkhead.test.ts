@@ -160,7 +160,7 @@ test('unproved callers hold at most half of the connections, from any number of 
   const { send, paths } = openArea(4, 'getOpenPositions');
   for (let index = 0; index < 3; index += 1) {
     const client = { address: `192.0.2.${index}`, userAgent: null };
-    void send(`/unproved/${index}`, { standing: undefined, client });
+    void send(`/unproved/${index}`, { tokenStatus: undefined, client });
   }
   void send('/proved');
   expect(paths()).toEqual(['/unproved/0', '/unproved/1', '/proved']);

@@ -1,6 +1,6 @@
 import { type ExecutionResult, OperationTypeNode } from 'graphql';
 import type { Code } from '../../../lib/error-codes.ts';
-import { clientOf } from '../../../lib/limits/caller.ts';
+import { clientOf } from '../../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Operation } from '../../admission/operation.ts';
 import type { Subscribed } from '../../execution/event-results.ts';

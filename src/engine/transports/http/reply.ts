@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
-import type { RequestCaller } from '../../../lib/limits/caller.ts';
+import type { RequestCaller } from '../../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import {
   type Body,
@@ -50,7 +50,7 @@ export class HttpReply {
     connection: Connection,
     settings: ServerSettings,
   ) {
-    const { addresses, forwarding, standingOf, tokens } = settings;
+    const { addresses, forwarding, tokenStatusOf, tokens } = settings;
     const { method = '', headers } = request;
     const requestId = requestIdOf(headers['x-request-id']);
     const forwarded = forwarding.forwarded(headers);
@@ -59,7 +59,7 @@ export class HttpReply {
     this.connection = connection;
     this.caller = {
       token,
-      standing: standingOf(token),
+      tokenStatus: tokenStatusOf(token),
       client: { address: addresses.addressOf(request), userAgent: headers['user-agent'] ?? null },
       forwarded,
       signal: this.disconnected,

@@ -1,7 +1,7 @@
 import { addressKey } from '../../../lib/address-key.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { growingLru } from '../../../lib/growing-lru.ts';
-import type { RequestCaller } from '../../../lib/limits/caller.ts';
+import type { RequestCaller } from '../../../lib/limits/request-caller.ts';
 import type { Log } from '../../../lib/log.ts';
 import { logHash } from '../../../lib/log-hash.ts';
 import { memo } from '../../../lib/memo.ts';
@@ -86,11 +86,11 @@ export class AccessLog {
   }
 
   /** The members that identify a request. */
-  #membersOf(summary: RequestSummary, { standing }: RequestCaller) {
+  #membersOf(summary: RequestSummary, { tokenStatus }: RequestCaller) {
     const { requestId, trace, transport, method, operationName, type, client } = summary;
     const { claimedAccount, isTrusted } = summary;
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
-    const isAccepted = standing?.isAccepted === true;
+    const isAccepted = tokenStatus?.isAccepted === true;
     const document = isTrusted ? 'trusted' : 'other';
     return {
       requestId,

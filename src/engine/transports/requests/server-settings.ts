@@ -1,5 +1,5 @@
 import type { HeaderForwarding } from '../../../lib/forwarded-headers.ts';
-import type { TokenStanding } from '../../../lib/limits/caller.ts';
+import type { TokenStatus } from '../../../lib/limits/request-caller.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Token } from '../../../lib/token.ts';
 import type { Tracing } from '../../../lib/tracing/tracing.ts';
@@ -20,7 +20,7 @@ import type { ServerMetrics } from './server-metrics.ts';
 export interface ServerOptions {
   readonly log: Log;
   /** Looks up what is known about a request's token. */
-  readonly standingOf: (token: Token | null) => TokenStanding | undefined;
+  readonly tokenStatusOf: (token: Token | null) => TokenStatus | undefined;
   /** Returns the close reason if an error that ends a subscription also closes its socket by 4403; otherwise null. */
   readonly tokenEndOf: (error: unknown) => string | null;
   readonly origins: AllowedOrigins;

@@ -4,7 +4,7 @@ import { type ConnectionInitMessage, MessageType, makeServer } from 'graphql-ws'
 import type { WebSocket } from 'ws';
 import { parseExactJson } from '../../../lib/exact-json.ts';
 import { isObject } from '../../../lib/is-object.ts';
-import { clientOf } from '../../../lib/limits/caller.ts';
+import { clientOf } from '../../../lib/limits/request-caller.ts';
 import { tooComplex } from '../../operation/request-error.ts';
 import { CLOSINGS, type Closing } from '../connections/closings.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';

@@ -192,13 +192,13 @@ export class SocketOperation implements ResultSink {
 
   #admit(payload: object): MaybePromise<OpenedOperation | Refusal> {
     const socket = this.#socket;
-    const { graph, standingOf, tokenEndOf } = socket.settings;
+    const { graph, tokenStatusOf, tokenEndOf } = socket.settings;
     const { summary } = this;
     const { caller, onTokenEnd } = socket.session;
     const { requestId } = summary;
     const { signal } = this.#leaving;
     return graph.open(
-      { ...caller, signal, standing: standingOf(caller.token), requestId },
+      { ...caller, signal, tokenStatus: tokenStatusOf(caller.token), requestId },
       {
         sent: payload,
         record: summary,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestCaller } from '../../../lib/limits/caller.ts';
+import type { RequestCaller } from '../../../lib/limits/request-caller.ts';
 import { toToken } from '../../../lib/token.ts';
 import type { ClientNaming } from '../../operation/request-summary.ts';
 import { bearerText, isOfUser } from '../requests/bearer.ts';
@@ -46,7 +46,7 @@ export class SocketSession {
 
   /** Reads `connectionParams`. Returns false if they are malformed. Each operation checks the token when it needs it. */
   initialize(params: unknown): boolean {
-    const { forwarding, standingOf } = this.#settings;
+    const { forwarding, tokenStatusOf } = this.#settings;
     const authorization = textIn(params, 'authorization');
     const given = headersIn(params, forwarding.names);
     if (given === null || authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
@@ -54,7 +54,12 @@ export class SocketSession {
     const forwarded = forwarding.forwarded(this.headers);
     const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
     const token = text ? toToken(text, forwarded?.digest) : null;
-    this.caller = { token, standing: standingOf(token), client: this.caller.client, forwarded };
+    this.caller = {
+      token,
+      tokenStatus: tokenStatusOf(token),
+      client: this.caller.client,
+      forwarded,
+    };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
     this.naming ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
     return true;
