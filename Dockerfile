@@ -1,5 +1,5 @@
-# The exact version of Node that the project is developed and tested with. You may set a mirror's name or a digest instead.
-ARG NODE_IMAGE=node:26.10.0-slim
+# The exact version of Node that the project is developed and tested with. You may set a mirror's name instead.
+ARG NODE_IMAGE=node:26.10.0-slim@sha256:ec7758ee051e457b468b32bde57b0879010b325bb9862718e9615225ce4aaae1
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
@@ -15,7 +15,7 @@ COPY scripts/image ./scripts/image
 RUN npm ci --workspace=scripts/image --no-audit --no-fund
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json ./
+COPY package.json LICENSE ./
 COPY src ./src
 RUN node ../build/scripts/image/bundle.ts . dist
 # Without PORTABLE only the user who wrote the cache could use it.
@@ -26,10 +26,11 @@ RUN chmod a+x dist/cli.js && chmod -R a+rX package.json dist src/graphiql compil
 
 FROM ${NODE_IMAGE}
 ARG NODE_IMAGE
+ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="trading-graph" \
     org.opencontainers.image.description="A GraphQL backend-for-frontend over a REST trading gateway" \
-    org.opencontainers.image.version="0.1.0" \
+    org.opencontainers.image.version="${VERSION}" \
     org.opencontainers.image.licenses="MIT" \
     org.opencontainers.image.revision="${REVISION}" \
     org.opencontainers.image.base.name="${NODE_IMAGE}"

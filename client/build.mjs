@@ -28,7 +28,12 @@ for (const [entry, { require: target }] of entries) {
 // For TypeScript that does not read `exports`: older versions, and newer ones with `moduleResolution: node10`.
 const versions = entries.map(([entry, { require: target }]) => [entry.slice(2), [target.types]]);
 const typesVersions = { '*': Object.fromEntries(versions.slice(1)) };
-const packed = JSON.stringify({ ...manifest, typesVersions }, null, 2);
+const { version } = JSON.parse(read('..', 'package.json'));
+// npm links a package's provenance to its repository, so a release names it.
+const url = process.env.REPOSITORY_URL;
+const repository = url ? { type: 'git', url, directory: 'client' } : undefined;
+const name = process.env.PACKAGE_NAME || manifest.name;
+const packed = JSON.stringify({ ...manifest, name, version, repository, typesVersions }, null, 2);
 writeFileSync(join(folder, 'package.json'), `${packed}\n`);
 for (const file of ['LICENSE', 'texts.json', 'trusted-documents.json'])
   copyFileSync(join(sources, file), join(folder, file));

@@ -63,6 +63,8 @@ try {
   const config: ImageConfig = JSON.parse(buildah('inspect', '--type=image', IMAGE)).Docker.config;
   const rootFolder = mountImage(IMAGE).folder;
   const bytes = bytesIn(join(rootFolder, 'app'));
+  const licences = fs.readFileSync(join(rootFolder, 'app', 'dist', 'licences.txt'), 'utf8');
+  expect(/^graphql 17.*\n\nMIT License/m.test(licences), 'it has the licences of its packages');
   expect(bytes < MAX_APP_BYTES, `/app has ${(bytes / 1e6).toFixed(0)} MB`);
   await tryWithoutGateway(config, rootFolder);
   await tryAsSandbox(config, rootFolder);

@@ -1,7 +1,7 @@
 // Packs `trading-graph-client` from this checkout, and prints how an app installs it. Plain JavaScript without
 // dependencies, because a fresh clone has neither packages nor a Node that strips types.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,9 @@ run('node', join(root, 'client', 'build.mjs'), packed, ...paths);
 const printed = run('npm', 'pack', packed, '--json', `--pack-destination=${root}`);
 const [, name] = /"filename":\s*"([^"]+)"/.exec(printed) ?? [];
 if (name === undefined) fail(printed);
-const tarball = join(root, name);
+// Without the version in its name, so that commands and examples need not name it.
+const tarball = join(root, 'trading-graph-client.tgz');
+renameSync(join(root, name), tarball);
 console.log(`Packed ${tarball}\nInstall it in your app:\n\n  npm install ${tarball}\n`);
 
 /** The part of the lock file with these packages and their dependencies. */

@@ -1,11 +1,14 @@
 // Bundles the program for the container image: `node scripts/image/bundle.ts <project> <target>`. Without a bundle a start
 // resolves two thousand modules one by one, takes three times as long, and keeps 50 MB more.
-import { cpSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';
 
 /** Matches the file of a worker thread as modules name it: `'./x.ts', new URL('…', import.meta.url)`. */
 const THREAD = /'\.\/([\w-]+)\.ts', new URL\('[^']*', import\.meta\.url\)/g;
+
+/** The folder of a module's package, whose name can have a scope. */
+const PACKAGE_FOLDER = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
 interface BundleOptions {
   readonly project: string;
@@ -29,18 +32,32 @@ export async function writeBundle({ project, target, external = [] }: BundleOpti
       if (code !== 'SOURCEMAP_BROKEN' && level === 'warn') throw new Error(message);
     },
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: target,
     sourcemap: true,
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
   });
   await bundle.close();
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const packages = new Set(modules.flatMap((id) => PACKAGE_FOLDER.exec(id)?.[0] ?? []));
+  const texts = [licenceOf(project), ...[...packages].sort().map(licenceOf)];
+  writeFileSync(join(target, 'licences.txt'), texts.join(`\n${'-'.repeat(80)}\n\n`));
   const isInPlace = project === dirname(target);
   if (isInPlace) return;
   for (const path of ['package.json', 'src/graphiql/page', 'src/graphiql/bundle']) {
     cpSync(join(project, path), join(dirname(target), path), { recursive: true });
   }
+}
+
+/** The name, version and licence of a package, with the texts that have to be kept. */
+function licenceOf(folder: string): string {
+  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|notice)/i.test(file));
+  const texts = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').trim());
+  // Some packages have a licence, but no file with its text.
+  const text = texts.length > 0 ? texts.join('\n\n') : 'without a text of its own';
+  return `${name} ${version}, ${license}\n\n${text}\n`;
 }
 
 /**

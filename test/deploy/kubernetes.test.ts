@@ -113,10 +113,10 @@ test('a pod that shuts down serves until its probe has failed, and has enough ti
   expect(graceMs).toBe(config.shutdownDelayMs + config.shutdownGraceMs + 15_000);
 });
 
-test('the image is pinned to the project’s version, and runs as its own user', () => {
-  const { version } = JSON.parse(readProject('package.json')) as { version: string };
-  expect(service.image).toBe(`${NAME}:${version}`);
-  expect(kustomization.images[0].newTag).toBe(version);
+test('the image is named by its digest, and runs as its own user', () => {
+  expect(service.image).toBe(NAME);
+  const digest = expect.stringMatching(/^sha256:[\da-f]{64}$/);
+  expect(kustomization.images).toEqual([{ name: NAME, newName: expect.any(String), digest }]);
   const user = parseDockerfile(readProject('Dockerfile'))
     .at(-1)
     ?.instructions.find(({ name }) => name === 'USER')?.rest;

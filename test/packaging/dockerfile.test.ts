@@ -17,7 +17,7 @@ test('the build context contains the sources of the build, but no tests and no l
   const notNeeded = /^(test|scripts\/(?!image\/)|src\/page\/)/;
   expect(paths.filter((path) => notNeeded.test(path) && isSent(path))).toEqual([]);
   const sources =
-    /^(src\/(?!page\/|graphiql\/(?!server\/|page\/|bundle\/))|scripts\/image\/)|^package(-lock)?\.json$/;
+    /^(src\/(?!page\/|graphiql\/(?!server\/|page\/|bundle\/))|scripts\/image\/)|^(LICENSE|package(-lock)?\.json)$/;
   expect(paths.filter((path) => sources.test(path) && !isSent(path))).toEqual([]);
 });
 
@@ -31,15 +31,17 @@ test('the image’s user can read all copied files, even if the checkout has oth
   expect(new Set(sources)).toEqual(new Set(readable.split(' ')));
 });
 
-test('all stages use one official image of Node, with exactly the version of development', () => {
+test('all stages use one official image of Node by its digest, with exactly the version of development', () => {
   const source = readFileSync(join(root, 'Dockerfile'), 'utf8');
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     optionalDependencies: Readonly<Record<string, string>>;
   };
   const versions = new Set(Object.values(optionalDependencies));
   expect(versions.size).toBe(1);
-  const image = `node:${[...versions].join()}-slim`;
-  expect(parseGlobalArguments(source)).toEqual({ NODE_IMAGE: image });
+  const image = `node:${[...versions].join()}-slim@sha256:`;
+  const { NODE_IMAGE = '' } = parseGlobalArguments(source);
+  expect(NODE_IMAGE.slice(0, image.length)).toBe(image);
+  expect(NODE_IMAGE.slice(image.length)).toMatch(/^[\da-f]{64}$/);
   expect(new Set(parseDockerfile(source).map((stage) => stage.image))).toEqual(
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Docker's variable, not ours
     new Set(['${NODE_IMAGE}']),

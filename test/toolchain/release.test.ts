@@ -105,23 +105,12 @@ test('a release is of a clean main whose checks pass, after the last one', () =>
   refuses('1.0.0', '1.0.0 is not after v1.0.0');
 });
 
-test('the version stands in package.json alone', () => {
+test('the version of the project and of its parts stands in package.json alone', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const derived = [
-    ':!package.json',
-    ':!package-lock.json',
-    ':!CHANGELOG.md',
-    ':!*/package-lock.json',
-  ];
-  // Test cases name versions of other projects. A compiled file has those of its packages.
-  const args = [
-    'grep',
-    '-IFn',
-    `${version}`,
-    '--',
-    ...derived,
-    ':!src/graphiql/bundle',
-    ':!test/toolchain/release.test.ts',
-  ];
+  const exact = `v?${version.replaceAll('.', '[.]')}\\b`;
+  const named = `(trading-graph[a-z-]*[-:@]|[vV]ersion>?['"]?[=: ]*['"]?|newTag: )${exact}`;
+  const derived = [':!package.json', ':!package-lock.json', ':!CHANGELOG.md'];
+  const others = [':!*/package-lock.json', ':!src/graphiql'];
+  const args = ['grep', '-IEn', named, '--', ...derived, ...others];
   expect(spawnSync('git', args, { cwd: root, encoding: 'utf8' }).stdout).toBe('');
 });

@@ -57,7 +57,7 @@ const own: Uses = async ({ fetch }) => {
 test.each([
   ['Apollo Client', '4.3.8', 'POST', 'query', apollo(false)],
   ['Apollo Client', '4.3.8', 'GET', 'query', apollo(true)],
-  ['trading-graph-client', '0.1.0', 'POST', 'query', own],
+  ['trading-graph-client', 'here', 'POST', 'query', own],
 ] as const)(
   '%s %s sends the %s request for a %s that is recorded for this version, and gets an answer',
   async (client, version, method, kind, use) => {
