@@ -6,7 +6,7 @@ import type { ReadOperation } from '../gateway/define-operation.ts';
 import type { ModifiedCatalog } from '../gateway/operations/get-all-tickers.ts';
 import type { Session } from '../gateway/operations/get-session.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../gateway/operations.ts';
-import type { Login } from '../lib/account.ts';
+import { type Login, textOf } from '../lib/account.ts';
 import { type AccountInput, accountInput } from './account-input.ts';
 import { type CheckedRead, CheckRun, type CheckRunOptions } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
@@ -69,7 +69,10 @@ async function readAll(run: CheckRun, token: string): Promise<void> {
   await verify(run, token);
   const session = claims.login && (await readSession(run, token, claims.login));
   const group = groupOf(run, token, claims.group, session);
-  const input = accountInput({ login: claims.login ?? '', group: group ?? '' });
+  const input = accountInput({
+    login: claims.login === null ? '' : textOf(claims.login),
+    group: group ?? '',
+  });
   const answered: ReadName[] = session === null ? [] : ['getSession'];
   for (const name of READ_NAMES) {
     if (name === 'getSession' || name === 'getAllTickers') continue;

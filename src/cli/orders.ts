@@ -3,7 +3,7 @@ import { withoutPassword } from '../config/shown.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { partsOf } from '../domain/auth/viewer.ts';
-import type { Account } from '../lib/account.ts';
+import { type Account, toAccount } from '../lib/account.ts';
 import { openOperatorRecords } from '../store/open-stores.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import { type RecordsStatus, RecordsUnavailableError } from '../store/order-records.ts';
@@ -162,7 +162,7 @@ async function confirmed(change: () => Promise<void>): Promise<void> {
 }
 
 function accountNamed(operand = ''): Account {
-  const account = operand as Account;
+  const account = toAccount(operand);
   const [login] = partsOf(account);
   if (toLogin(login) !== null) return account;
   throw new UsageError('Name the account by its trading login, as `orders list` prints it.');

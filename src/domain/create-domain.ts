@@ -109,7 +109,7 @@ export function createDomain(parts: DomainParts) {
     maxAgeMs: sessionMaxAgeMs,
     maxBytes: cacheBytes.sessions,
   });
-  const prover = new Prover({ ledger, sessions, gateway, joinedReads });
+  const prover = new Prover({ ledger, sessions, gateway, joinedReads, logicalClock });
 
   // Live feeds.
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;

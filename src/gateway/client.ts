@@ -1,6 +1,14 @@
+import { type FreshlyProvedAccount, type ProvedAccount, textOf } from '../lib/account.ts';
 import type { Caller } from './caller.ts';
 import { type CallsOptions, ReadCalls, WriteCalls } from './calls.ts';
-import type { InputOf, OrderOperation, ReadOperation, WriteOperation } from './define-operation.ts';
+import type {
+  AccountReadOperation,
+  AccountWriteOperation,
+  InputOf,
+  OrderOperation,
+  ReadOperation,
+  WriteOperation,
+} from './define-operation.ts';
 import { type OrderEnd, type OrderOptions, OrderRun } from './order-calls.ts';
 import { type RequestSettings, Requests } from './requests.ts';
 
@@ -28,6 +36,28 @@ export class GatewayClient {
     input: Input,
   ): Promise<Result> {
     return operation.run(new WriteCalls(this.#calls, operation, caller), input);
+  }
+
+  /** A read of another service about a proved account. */
+  readFor<Input, Result>(
+    account: ProvedAccount,
+    caller: Caller,
+    operation: AccountReadOperation<Input, Result>,
+    ...[input]: InputOf<Input>
+  ): Promise<Result> {
+    const calls = new ReadCalls(this.#calls, operation, caller);
+    return operation.runFor(calls, textOf(account.login), input as Input);
+  }
+
+  /** A write of another service for an account that this request has proved. */
+  writeFor<Input, Result>(
+    account: FreshlyProvedAccount,
+    caller: Caller,
+    operation: AccountWriteOperation<Input, Result>,
+    input: Input,
+  ): Promise<Result> {
+    const calls = new WriteCalls(this.#calls, operation, caller);
+    return operation.runFor(calls, textOf(account.login), input);
   }
 
   /** Never rejects. An error before the trading call leaves the order unsent; a later error leaves it unknown. */

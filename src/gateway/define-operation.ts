@@ -14,6 +14,20 @@ export interface WriteOperation<Input, Result> extends DescribedOperation {
   readonly run: (calls: WriteCalls, input: Input) => Promise<Result>;
 }
 
+/**
+ * A read or a write of another service about an account, with this service's credentials. `runFor` gets the login from the
+ * account's proof, so that no input can name another account.
+ */
+export interface AccountReadOperation<Input, Result> extends DescribedOperation {
+  readonly effect: 'read';
+  readonly runFor: (calls: ReadCalls, login: string, input: Input) => Promise<Result>;
+}
+
+export interface AccountWriteOperation<Input, Result> extends DescribedOperation {
+  readonly effect: 'write';
+  readonly runFor: (calls: WriteCalls, login: string, input: Input) => Promise<Result>;
+}
+
 export interface OrderOperation<Input> extends DescribedOperation, OrderFunctions<Input> {
   readonly effect: 'order';
 }
@@ -82,6 +96,13 @@ type Given<Usual, Name, Call extends string> = Omit<DescribedOperation, keyof Us
     readonly calls: Readonly<Record<Call, CallDescription>>;
   };
 
+/** An account's operation of another service sends no token, and its answers prove none. */
+const OF_ACCOUNT = { isAnonymous: true, proves: 'nothing' } as const;
+type GivenForAccount<Usual, Name, Call extends string> = Omit<
+  Given<Usual & typeof OF_ACCOUNT, Name, Call>,
+  keyof typeof OF_ACCOUNT
+>;
+
 type Named<Operation, Name> = Operation & { readonly name: Name };
 
 /** A read. `run` can send only the calls in `calls`. */
@@ -100,6 +121,27 @@ export function write<const Name extends string, Call extends string, Result, In
   },
 ): Named<WriteOperation<Input, Result>, Name> {
   return { ...WRITE, ...given };
+}
+
+export function accountRead<
+  const Name extends string,
+  Call extends string,
+  Result,
+  Input = undefined,
+>(
+  given: GivenForAccount<typeof READ, Name, Call> & {
+    readonly runFor: (calls: ReadCalls<Call>, login: string, input: Input) => Promise<Result>;
+  },
+): Named<AccountReadOperation<Input, Result>, Name> {
+  return { ...READ, ...OF_ACCOUNT, ...given };
+}
+
+export function accountWrite<const Name extends string, Call extends string, Result, Input>(
+  given: GivenForAccount<typeof WRITE, Name, Call> & {
+    readonly runFor: (calls: WriteCalls<Call>, login: string, input: Input) => Promise<Result>;
+  },
+): Named<AccountWriteOperation<Input, Result>, Name> {
+  return { ...WRITE, ...OF_ACCOUNT, ...given };
 }
 
 /** An order. Its call `trade` alone trades; its other calls look the outcome up. */

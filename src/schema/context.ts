@@ -1,5 +1,8 @@
+import type { FreshAccountProof } from '../domain/auth/proof.ts';
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
-import type { RequestCaller } from '../lib/limits/request-caller.ts';
+// biome-ignore lint/style/noRestrictedImports: The engine writes a hash of it to the log.
+import { type Login, textOf } from '../lib/account.ts';
+import { clientOf, type RequestCaller } from '../lib/limits/request-caller.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
 import { EventScope } from './event-scope.ts';
 import { NO_PLAN, type Plan, type ReadRecord, type Scope } from './scope.ts';
@@ -39,8 +42,8 @@ export class Context implements ReadRecord {
     return NO_PLAN;
   }
 
-  identified(login: string): void {
-    this.notes.claimedAccount ??= login;
+  identified(login: Login): void {
+    this.notes.claimedAccount ??= textOf(login);
   }
 
   /** The reads available to the fields being resolved now. */
@@ -60,6 +63,19 @@ export class Context implements ReadRecord {
       // Without the plan: the reads of this write's result do not prove the token for the next write.
       this.#own = own.renewed(NO_PLAN);
     }
+  }
+
+  /** Runs a mutation field of another service about the viewer's account. It has a limit of its own, by its name. */
+  writeFor<T>(
+    name: string,
+    send: (account: FreshAccountProof, caller: Caller) => Promise<T>,
+  ): Promise<T> {
+    const { writeLimits } = this.services;
+    return this.write((scope) =>
+      writeLimits.write(clientOf(scope.caller), name, async () =>
+        send(await scope.accountNow(), scope.caller),
+      ),
+    );
   }
 
   /** Called with the number of instruments that a filter examined. */

@@ -1,4 +1,5 @@
 import { type PositionTotals, totalsOf } from '../domain/account/totals.ts';
+import type { AccountProof, FreshAccountProof } from '../domain/auth/proof.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page.ts';
@@ -10,6 +11,7 @@ import type { PositionsAnswer } from '../gateway/operations/get-open-positions.t
 import type { SessionAnswer } from '../gateway/operations/get-session.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { PROVING_READS, type ReadName } from '../gateway/operations.ts';
+import type { Login } from '../lib/account.ts';
 import { InputError } from '../lib/input-error.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
 import { memo } from '../lib/memo.ts';
@@ -22,7 +24,7 @@ const MAX_IDS = 500;
 /** Records who has read, for the log. */
 export interface ReadRecord {
   /** Called with the login that the token claims. */
-  identified(login: string): void;
+  identified(login: Login): void;
 }
 
 /**
@@ -104,6 +106,22 @@ export class Scope implements OwnReads {
       return viewer;
     });
     return this.#viewer;
+  }
+
+  /** Proof of the viewer's account, for a read of another service about it. */
+  account(): Promise<AccountProof> {
+    return this.asViewer((viewer) => this.#services.prover.account(viewer));
+  }
+
+  /** Proof by a gateway call of this request, for a write of another service: nobody behind it checks the token again. */
+  accountNow(): Promise<FreshAccountProof> {
+    return this.asViewer((viewer) => this.#services.prover.accountNow(viewer));
+  }
+
+  /** A read of another service that this scope makes once, however often its document selects it. */
+  once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    this.#reads ??= new Map();
+    return memo(this.#reads, name, read) as Promise<T>;
   }
 
   plannedSession(): Promise<SessionAnswer> | null {

@@ -1,4 +1,4 @@
-import type { Account } from '../lib/account.ts';
+import { type Account, textOf } from '../lib/account.ts';
 import { gapReason } from './order-gap.ts';
 import { newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
 
@@ -285,7 +285,7 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
 
 /** Account and key as one string. The account is encoded, so that different pairs have different strings. */
 export function recordId(account: Account, key: string): string {
-  return `${encodeURIComponent(account)}:${key}`;
+  return `${encodeURIComponent(textOf(account))}:${key}`;
 }
 
 /** Whether the gateway rejected the order; false for an order that was never sent. */

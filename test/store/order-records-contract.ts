@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Account } from '../../src/lib/account.ts';
 import {
   AccountRecordsFullError,
   type OrderRecords,
@@ -26,7 +27,7 @@ const asked = {
   takeProfit: { by: 'price', value: 1.25 },
 } as const;
 
-export function request(account: string, key: string, pendingMs = 60_000) {
+export function request(account: string | Account, key: string, pendingMs = 60_000) {
   return {
     account: accountNamed(account),
     key,
@@ -43,7 +44,7 @@ export function voidRequest(account: string, key: string, keyAgeMs: number | nul
 
 export async function reserved(
   records: OrderRecords,
-  account: string,
+  account: string | Account,
   key: string,
   pendingMs?: number,
 ): Promise<Reservation> {

@@ -211,7 +211,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       orders.map(({ account, key }) => `${account} ${key}`).sort();
     expect(await listed(null)).toEqual(keysOf([...all, gone]));
     expect(await listed(null, isUnknown)).toEqual(keysOf([...unknownOrders, gone]));
-    const ofOne = [...unknownOrders, gone].filter(({ account }) => account === '1');
+    const ofOne = [...unknownOrders, gone].filter(({ account }) => account === one);
     expect(await listed(one, isUnknown)).toEqual(keysOf(ofOne));
     // Releases listed orders before the next page is read.
     const pending = all.filter((each) => !unknownOrders.includes(each));

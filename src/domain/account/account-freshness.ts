@@ -23,7 +23,7 @@ export class AccountFreshness {
   readonly #versions: AccountVersions | null;
   readonly #changes = new Watermarks();
   /** The last version seen of each account that has one. */
-  readonly #seen = growingLru<string, string>(ACCOUNTS);
+  readonly #seen = growingLru<Account, string>(ACCOUNTS);
   #lastEpoch: string | null = null;
 
   /** `versions` is null if no other process serves the accounts. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import { digestOfIds, type IdsDigest } from '../../gateway/operations/holdings.ts';
+import type { Account } from '../../lib/account.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { Watermarks } from './watermarks.ts';
@@ -24,7 +25,7 @@ interface ServedList {
 export class NewestPositions {
   readonly #ledger: Pick<ProofLedger, 'account'>;
   // The keys are accounts and hashes of tokens. No account has the form of a hash.
-  readonly #lists: LRUCache<string, PositionsAnswer>;
+  readonly #lists: LRUCache<string | Account, PositionsAnswer>;
   /** A watermark outlives its list, so that no older list is served after an eviction. */
   readonly #served = new Watermarks<ServedList>();
 
@@ -85,7 +86,7 @@ export class NewestPositions {
     return this.#lists.calculatedSize + this.#served.byteSize;
   }
 
-  #contradicts(key: string, logicalTime: number, ids: IdsDigest): boolean {
+  #contradicts(key: string | Account, logicalTime: number, ids: IdsDigest): boolean {
     const served = this.#served.get(key);
     // The evicted list may have had other ids.
     if (served === undefined) return logicalTime < this.#served.timeOf(key);

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../gateway/errors.ts';
+import type { LogicalClock } from '../../lib/clock.ts';
 import { NoGroupError } from '../auth/errors.ts';
-import type { AccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
+import type { AccountProof, FreshAccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { JoinedReads } from './joined-reads.ts';
@@ -11,6 +12,7 @@ interface ProverParts {
   readonly sessions: Pick<Sessions, 'cached' | 'read' | 'isReading'>;
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
   readonly joinedReads: JoinedReads;
+  readonly logicalClock: Pick<LogicalClock, 'next'>;
 }
 
 /** Gets proof of a token: from a recent answer, otherwise from a call of its own document, otherwise from op 10. */
@@ -30,6 +32,15 @@ export class Prover {
     const proof = ledger.account(viewer);
     if (proof) return proof;
     throw failure ?? refusedMeanwhile();
+  }
+
+  /** Proves the account by a call of op 10 that joins none under way, even if its proof is recent or its key is known. */
+  async accountNow(viewer: Viewer): Promise<FreshAccountProof> {
+    const { ledger, sessions, logicalClock } = this.#parts;
+    const demand = { maxAgeMs: 0, after: logicalClock.next() };
+    const proof = ledger.freshAccount(viewer, await sessions.read(viewer, demand));
+    if (proof === null) throw refusedMeanwhile();
+    return proof;
   }
 
   /** Op 10 names the group. If it does not, op 1 has to confirm the claimed group to this token. */

@@ -1,4 +1,8 @@
+import type { Account } from '../../lib/account.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
+
+/** The hash of a token, or an account. */
+type Key = string | Account;
 
 interface Watermark {
   readonly logicalTime: number;
@@ -10,7 +14,7 @@ const BYTES_OF_AN_ENTRY = 145;
 
 /** Logical times by key. They outlive the keys' cached entries. An evicted key counts with the latest time ever evicted. */
 export class Watermarks<Mark extends Watermark = Watermark> {
-  readonly #byKey = growingLru<string, Mark>({
+  readonly #byKey = growingLru<Key, Mark>({
     maxEntries: MAX_KEYS,
     entryBytes: BYTES_OF_AN_ENTRY,
     onEvict: ({ logicalTime }) => {
@@ -23,15 +27,15 @@ export class Watermarks<Mark extends Watermark = Watermark> {
     return this.#byKey.calculatedSize;
   }
 
-  get(key: string): Mark | undefined {
+  get(key: Key): Mark | undefined {
     return this.#byKey.get(key);
   }
 
-  timeOf(key: string): number {
+  timeOf(key: Key): number {
     return this.#byKey.get(key)?.logicalTime ?? this.#evictedTime;
   }
 
-  set(key: string, watermark: Mark): void {
+  set(key: Key, watermark: Mark): void {
     this.#byKey.set(key, watermark);
   }
 

@@ -73,7 +73,7 @@ export function toLogin(claim: unknown): Login | null {
   if (typeof claim !== 'string' && typeof claim !== 'number') return null;
   const digits = String(claim);
   // No other code creates a `Login`.
-  return /^[0-9]{1,15}$/.test(digits) ? (digits as Login) : null;
+  return /^[0-9]{1,15}$/.test(digits) ? (digits as unknown as Login) : null;
 }
 
 function toExpiry(claim: unknown): number | null {

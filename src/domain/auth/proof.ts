@@ -1,6 +1,14 @@
 import type { LRUCache } from 'lru-cache';
+import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import type { Account } from '../../lib/account.ts';
+import type {
+  Account,
+  FreshlyProvedAccount,
+  freshBrand,
+  Login,
+  ProvedAccount,
+  proofBrand,
+} from '../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Client } from '../../lib/limits/client.ts';
@@ -8,15 +16,16 @@ import type { TokenStatus } from '../../lib/limits/request-caller.ts';
 import { memo } from '../../lib/memo.ts';
 import type { Token } from '../../lib/token.ts';
 import { TokenEvidence } from './token-evidence.ts';
-import { groupKey, type Viewer } from './viewer.ts';
+import { groupKey, loginOf, type Viewer } from './viewer.ts';
 
 // Not exported: no other file can make a proof, so no claim can become the key of a shared cache.
 const seal: unique symbol = Symbol('proof');
 
 /** Evidence that the gateway accepted a token as this login's. */
-export class AccountProof {
+export class AccountProof implements ProvedAccount {
   /** Keeps TypeScript from accepting another object of this shape. */
   declare private readonly seal: typeof seal;
+  declare readonly [proofBrand]: true;
   /** The key of the account's shared data. */
   readonly account: Account;
   readonly tokenHash: string;
@@ -25,6 +34,15 @@ export class AccountProof {
     this.account = account;
     this.tokenHash = tokenHash;
   }
+
+  get login(): Login {
+    return loginOf(this.account);
+  }
+}
+
+/** Evidence from a gateway call of the present request, for a write that nobody checks after this service. */
+export class FreshAccountProof extends AccountProof implements FreshlyProvedAccount {
+  declare readonly [freshBrand]: true;
 }
 
 /** Evidence that the gateway lets a token read this group's catalog. */
@@ -100,6 +118,13 @@ export class ProofLedger {
   account({ tokenHash }: TokenHolder): AccountProof | null {
     const evidence = this.#evidence.get(tokenHash);
     return this.#proves(evidence) ? new AccountProof(seal, evidence.account, tokenHash) : null;
+  }
+
+  /** The same, once a call of the present request has answered. */
+  freshAccount({ tokenHash }: TokenHolder, _answer: SessionAnswer): FreshAccountProof | null {
+    const evidence = this.#evidence.get(tokenHash);
+    if (!this.#proves(evidence)) return null;
+    return new FreshAccountProof(seal, evidence.account, tokenHash);
   }
 
   isProved({ tokenHash }: TokenHolder): boolean {

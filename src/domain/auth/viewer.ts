@@ -1,6 +1,6 @@
 import type { Caller } from '../../gateway/caller.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
-import type { Account, Login } from '../../lib/account.ts';
+import { type Account, type Login, textOf, toAccount } from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';
 import type { Token } from '../../lib/token.ts';
 
@@ -28,12 +28,17 @@ export interface OwnReads {
 
 /** Accounts are created here and when Redis keys are parsed, nowhere else. */
 export function accountOf(login: Login, forwarded: ForwardedHeaders | undefined): Account {
-  return tenantKey(login, forwarded) as Account;
+  return toAccount(tenantKey(textOf(login), forwarded));
+}
+
+/** The login of a proved account. */
+export function loginOf(account: Account): Login {
+  return partsOf(account)[0] as unknown as Login;
 }
 
 /** The login of an account, and the digest of its tenant's headers. */
 export function partsOf(account: Account): [login: string, tenant: string | null] {
-  const [login = '', tenant = null] = account.split('~');
+  const [login = '', tenant = null] = textOf(account).split('~');
   return [login, tenant];
 }
 

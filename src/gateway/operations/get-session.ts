@@ -1,4 +1,4 @@
-import type { Login } from '../../lib/account.ts';
+import { type Login, textOf } from '../../lib/account.ts';
 import { isObject } from '../../lib/is-object.ts';
 import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
@@ -59,7 +59,8 @@ export const getSession = read({
   proves: 'login',
   errors: 'message',
   calls: { snapshot: { method: 'GET', path: '/trading/session/{login}', answer: SESSION.shape } },
-  async run(calls, { login, onOwned }: Asked) {
+  async run(calls, { login: claimed, onOwned }: Asked) {
+    const login = textOf(claimed);
     const answer = await calls.send('snapshot', { path: { login } });
     const read = (body: unknown, reading: Reading) => {
       if (!isSnapshotOf(login, body)) return null;

@@ -1,4 +1,4 @@
-import type { Account } from '../../lib/account.ts';
+import { toAccount } from '../../lib/account.ts';
 import { type OrderKey, type OrderRecord, RENAMED, toOrderRecord } from '../order-records.ts';
 import { FORGETFUL, UNDECIDED } from './store-look.ts';
 
@@ -40,7 +40,7 @@ export function recordOf(found: FoundRecord): OrderRecord {
 /** Parses the name of a record, which is the encoded account, a colon and the key. */
 export function keyOfRecord(name: string): OrderKey {
   const colon = name.indexOf(':');
-  const account = decodeURIComponent(name.slice(0, colon)) as Account;
+  const account = toAccount(decodeURIComponent(name.slice(0, colon)));
   return { account, key: name.slice(colon + 1) };
 }
 

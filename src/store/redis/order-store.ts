@@ -1,4 +1,4 @@
-import type { Account } from '../../lib/account.ts';
+import { type Account, textOf } from '../../lib/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { datesOf } from '../order-gap.ts';
@@ -103,7 +103,7 @@ export class OrderStore {
   }
 
   versionOf(account: Account): string {
-    return `${this.#root}version:${encodeURIComponent(account)}`;
+    return `${this.#root}version:${encodeURIComponent(textOf(account))}`;
   }
 
   async run<Answer>(script: Script<Answer>, values: Values): Promise<Answer> {

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { Account } from '../../lib/account.ts';
 import type { Dates } from '../order-gap.ts';
 import { isDamaged, prepareSchema } from './file-schema.ts';
 import { OrderMark } from './order-mark.ts';
@@ -36,6 +37,9 @@ interface FileState {
 /** How long a lock is waited for: much shorter than the deadline of an order that waits for its reservation. */
 const PATIENCE_MS = 2_000;
 const READ_PATIENCE_MS = 500;
+
+/** At run time an account is a string. */
+export type SqlValue = SQLInputValue | Account;
 
 /** A `DEFERRED` transaction waits for other writers only if it writes. */
 type Mode = 'DEFERRED' | 'IMMEDIATE';
@@ -120,17 +124,17 @@ export class OrderFile {
     this.update({ lostAt: this.#dates.nowMs, lossUntil: null, writes });
   }
 
-  all<Row>(sql: string, ...values: SQLInputValue[]): readonly Row[] {
-    return this.#statement(sql).all(...values) as unknown as readonly Row[];
+  all<Row>(sql: string, ...values: SqlValue[]): readonly Row[] {
+    return this.#statement(sql).all(...(values as SQLInputValue[])) as unknown as readonly Row[];
   }
 
-  get<Row>(sql: string, ...values: SQLInputValue[]): Row | null {
-    return (this.#statement(sql).get(...values) ?? null) as Row | null;
+  get<Row>(sql: string, ...values: SqlValue[]): Row | null {
+    return (this.#statement(sql).get(...(values as SQLInputValue[])) ?? null) as Row | null;
   }
 
   /** Call this within a transaction. Returns the number of rows that were written. */
-  run(sql: string, ...values: SQLInputValue[]): number {
-    const changes = Number(this.#statement(sql).run(...values).changes);
+  run(sql: string, ...values: SqlValue[]): number {
+    const changes = Number(this.#statement(sql).run(...(values as SQLInputValue[])).changes);
     if (changes > 0) this.#hasWritten = true;
     return changes;
   }

@@ -11,7 +11,7 @@ import {
   UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
 import { isNeverSentId } from '../record-shares.ts';
-import type { OrderFile } from './order-file.ts';
+import type { OrderFile, SqlValue } from './order-file.ts';
 
 /** The classes by which records are counted. Records of rejected orders can be removed to make room. */
 const SENT = 0;
@@ -177,12 +177,12 @@ export class OrderTable {
     return earlierMs !== null && outcome !== null && ends <= earlierMs;
   }
 
-  #remove(sql: string, ...values: (string | number)[]): void {
+  #remove(sql: string, ...values: SqlValue[]): void {
     const removed = this.#file.run(sql, ...values);
     if (removed > 0) this.#file.update({ records: this.#file.state.records - removed });
   }
 
-  #figure(sql: string, ...values: (string | number | null)[]): number {
+  #figure(sql: string, ...values: SqlValue[]): number {
     return this.#file.get<{ readonly figure: number }>(sql, ...values)?.figure ?? 0;
   }
 }

@@ -4,6 +4,7 @@ import {
   type AccountEvents,
   AccountFreshness,
 } from '../../../src/domain/account/account-freshness.ts';
+import { textOf } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';
 import { accountNamed } from '../../support/accounts.ts';
@@ -23,7 +24,7 @@ test('a change by another replica, or a possible change, is reported once', asyn
       return stored;
     },
   });
-  accounts.on('changed', (account) => void reported.push(account));
+  accounts.on('changed', (account) => void reported.push(textOf(account)));
   /** The store's answer, whether all changes of account 1 are known then, and what is reported. */
   const steps: [Stored, boolean, string[]][] = [
     // While the store cannot be read, nothing is certain and nothing is reported.

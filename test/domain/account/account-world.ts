@@ -83,7 +83,7 @@ export function openAccountWorld(
     maxBytes: 1e8,
     ...options,
   });
-  const prover = new Prover({ ledger, sessions, gateway, joinedReads });
+  const prover = new Prover({ ledger, sessions, gateway, joinedReads, logicalClock });
   return {
     accounts,
     clock,

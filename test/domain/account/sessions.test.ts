@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Account } from '../../../src/lib/account.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
 import { MAX_AGE_MS, openAccountWorld, snapshot } from './account-world.ts';
@@ -47,9 +48,9 @@ test('the memory of snapshots is bounded, and the least recently read ones are e
 });
 
 test('a snapshot in memory is served only after a check for changes by other replicas', async () => {
-  const checked: string[] = [];
+  const checked: Account[] = [];
   let isCertain = true;
-  const catchUp = async (account: string) => {
+  const catchUp = async (account: Account) => {
     checked.push(account);
     return isCertain;
   };

@@ -84,7 +84,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const catalogs = new Catalogs({
     gateway,
     ledger,
-    prover: new Prover({ ledger, sessions, gateway, joinedReads }),
+    prover: new Prover({ ledger, sessions, gateway, joinedReads, logicalClock }),
     clock,
     gatewayDate: clock.dateOf,
     random: () => 0.5,

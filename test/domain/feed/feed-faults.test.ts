@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { onBackgroundFailure } from '../../../src/lib/fire-and-forget.ts';
-import { accountNamed } from '../../support/accounts.ts';
+import { accountNamed, loginNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
 
@@ -59,7 +59,9 @@ test('after an outage the first answer makes the other feeds poll within two sec
     gateway.polls.flatMap(({ login, atMs }) => (login === wanted ? atMs : []));
   await clock.advance(3_000);
   gateway.fault = ({ login }) =>
-    login === limited ? gatewayError('rate-limited', 30) : gatewayError('contract');
+    login === loginNamed(limited ?? '')
+      ? gatewayError('rate-limited', 30)
+      : gatewayError('contract');
   await clock.advance(50_000);
   expect(followers.filter(({ last }) => last?.status === 'LIVE')).toEqual([]);
   // Clients that reconnect during the outage wait no longer than the others.
@@ -70,7 +72,8 @@ test('after an outage the first answer makes the other feeds poll within two sec
   const limitedAtMs = callTimes(limited).at(-1) ?? 0;
   const failedCalls = callTimes(failing).length;
   const healedAtMs = clock.now();
-  gateway.fault = ({ login }) => (login === failing ? gatewayError('contract') : null);
+  gateway.fault = ({ login }) =>
+    login === loginNamed(failing ?? '') ? gatewayError('contract') : null;
   await clock.advance(31_001);
   const firstCallAfter = (login?: string) =>
     callTimes(login).find((atMs) => atMs >= healedAtMs) ?? 0;

@@ -4,6 +4,7 @@ import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
 import type { SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
+import { loginNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
 
@@ -43,7 +44,7 @@ test('an account can neither open the feed of another account, nor see or delay 
   // Calls for the first account hang.
   const getOpenPositions = gateway.getOpenPositions.bind(gateway);
   gateway.getOpenPositions = (caller, previous) =>
-    caller.login === '1' ? new Promise(() => {}) : getOpenPositions(caller, previous);
+    caller.login === loginNamed('1') ? new Promise(() => {}) : getOpenPositions(caller, previous);
   await clock.advance(500);
   gateway.set('2', [position('three')]);
   await clock.advance(2_000);

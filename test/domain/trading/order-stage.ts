@@ -6,6 +6,7 @@ import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts'
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
+import { type Account, textOf } from '../../../src/lib/account.ts';
 import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
@@ -122,7 +123,7 @@ export function stage(
   const log = createTestLog();
   const changedAccounts: string[] = [];
   const counted: string[] = [];
-  const onAccountChanged = (account: string) => void changedAccounts.push(account);
+  const onAccountChanged = (account: Account) => void changedAccounts.push(textOf(account));
   /** Creates the orders of another process with the same records. */
   const start = () =>
     new Orders({

@@ -1,0 +1,154 @@
+import { expect, test } from 'vitest';
+import { accountRead, accountWrite, write } from '../../../src/gateway/define-operation.ts';
+import * as f from '../../../src/gateway/fields.ts';
+import type { Context } from '../../../src/schema/context.ts';
+import { openClient } from '../../gateway/open-client.ts';
+import { startTestApp } from '../../support/app.ts';
+import { extendedSchema } from '../../support/extended-schema.ts';
+import { answer, startScriptedGateway } from '../../support/scripted-gateway.ts';
+import { inSeconds, unsignedToken } from '../../support/tokens.ts';
+
+const ALERTS = f.table('Alerts', { owner: f.vital(f.text) });
+const COMMON = { area: 'rest', number: 16 } as const;
+
+const getAlerts = accountRead({
+  ...COMMON,
+  name: 'getAlerts',
+  calls: { list: { method: 'GET', path: '/alerts/{account}', answer: ALERTS.shape } },
+  runFor: async (calls, account) =>
+    calls.read(await calls.send('list', { path: { account } }), ALERTS),
+});
+
+const changeAlert = accountWrite({
+  ...COMMON,
+  name: 'changeAlert',
+  calls: { change: { method: 'PUT', path: '/alerts/{account}', answer: { kind: 'any' } } },
+  runFor: (calls, account, body: { readonly price: number }) =>
+    calls.acknowledged('change', { path: { account }, body }),
+});
+
+/** A mutation as one may write it: it asks for no sign-in, and takes the account as an input. */
+const forgetAlerts = write({
+  ...COMMON,
+  name: 'forgetAlerts',
+  isAnonymous: true,
+  calls: { forget: { method: 'DELETE', path: '/alerts/{account}', answer: { kind: 'any' } } },
+  run: (calls, { account }: { readonly account: string }) =>
+    calls.acknowledged('forget', { path: { account } }),
+});
+
+/** Starts the service with fields of another service that has alerts by account, and knows no token. */
+async function startWithAlerts(settings: Readonly<Record<string, string>> = {}, status = 200) {
+  const started = new AsyncDisposableStack();
+  const alerts = started.use(
+    await startScriptedGateway((socket, { path }) =>
+      socket.write(answer(status, { success: true, owner: path.split('/').at(-1) })),
+    ),
+  );
+  const { client } = started.use(openClient(alerts.url));
+  const owner = async ({ scope }: Context) => {
+    const read = await scope.once('alerts', async () =>
+      client.readFor(await scope.account(), scope.caller, getAlerts),
+    );
+    return read.owner;
+  };
+  const change = (context: Context) =>
+    context.writeFor('changeAlert', async (account, caller) => {
+      const { outcome } = await client.writeFor(account, caller, changeAlert, { price: 1 });
+      return outcome;
+    });
+  const schema = extendedSchema(['Query', 'Mutation'], { alerts: owner, change });
+  const app = started.use(await startTestApp(settings, { schema }));
+  return { alerts, app, [Symbol.asyncDispose]: () => started.disposeAsync() };
+}
+
+const READ = '{ a: alertsText b: alertsText }';
+const CHANGE = 'mutation { changeText }';
+
+test('a call to another service about an account carries the login that the gateway has proved, and no token', async () => {
+  await using service = await startWithAlerts();
+  const { alerts, app } = service;
+  const token = await app.signIn();
+  expect(await app.query(READ, { token })).toMatchObject({ data: { a: '700001', b: '700001' } });
+  app.sandbox.clearCalls();
+  for (let time = 0; time < 2; time += 1) {
+    expect(await app.query(CHANGE, { token })).toMatchObject({
+      data: { changeText: 'acknowledged' },
+    });
+  }
+  // Each write has a proof of its own.
+  expect(app.sandbox.calls('getSession')).toBe(2);
+  expect(alerts.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /alerts/700001',
+    'PUT /alerts/700001',
+    'PUT /alerts/700001',
+  ]);
+  expect(alerts.requests.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([]);
+});
+
+test.each([
+  ['unsigned', {}],
+  ['revoked since', {}],
+  ['unsigned while op 10 is down', {}],
+])('a token that is %s changes and reads nothing of the account that it names', async (what) => {
+  await using service = await startWithAlerts();
+  const { alerts, app } = service;
+  const claims = { login: 700001, group: 'standard-usd', exp: inSeconds(60) };
+  const token = what.startsWith('unsigned') ? unsignedToken(claims) : await app.signIn();
+  if (what === 'revoked since') {
+    // The proof of this token is in memory.
+    await app.query(READ, { token });
+    app.sandbox.revoke({ token });
+  }
+  if (what.endsWith('down'))
+    app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 503 });
+  const before = alerts.requests.length;
+  const { data, errors } = await app.query(CHANGE, { token });
+  expect(data.changeText).toBeNull();
+  const code = what.endsWith('down') ? 'GATEWAY_UNAVAILABLE' : 'UNAUTHENTICATED';
+  expect(errors[0]?.extensions.code).toBe(code);
+  expect((await app.query(READ, { token })).data).toEqual({ a: null, b: null });
+  expect(alerts.requests).toHaveLength(before);
+});
+
+test.each([401, 403])(
+  'if another service refuses our credentials by %i, the user stays signed in',
+  async (status) => {
+    await using service = await startWithAlerts({}, status);
+    const { app } = service;
+    const token = await app.signIn();
+    for (const document of [READ, CHANGE]) {
+      const { errors } = await app.query(document, { token });
+      expect(errors[0]?.extensions).toMatchObject({ code: 'GATEWAY_UNAVAILABLE' });
+      expect(errors[0]?.extensions.gatewayError).toBeUndefined();
+    }
+  },
+);
+
+/** Is compiled and never called: each call has one wrong argument. */
+async function claimsInTheirPlace({ scope }: Context) {
+  await using open = openClient('http://alerts');
+  const { client } = open;
+  const viewer = await scope.viewer();
+  const proof = await scope.account();
+  // @ts-expect-error A claimed login is no text.
+  await client.write(scope.caller, forgetAlerts, { account: viewer.login });
+  // @ts-expect-error Nor is the account.
+  await client.write(scope.caller, forgetAlerts, { account: viewer.account });
+  // @ts-expect-error Nor is the login of a proof.
+  await client.write(scope.caller, forgetAlerts, { account: proof.login });
+  // @ts-expect-error A viewer is no proof.
+  await client.readFor(viewer, scope.caller, getAlerts);
+  // @ts-expect-error An object of the same shape is no proof.
+  await client.readFor({ login: viewer.login }, scope.caller, getAlerts);
+  // @ts-expect-error For a write the proof is of this very request.
+  await client.writeFor(proof, scope.caller, changeAlert, { price: 1 });
+  // @ts-expect-error An operation of an account is not called without its proof.
+  await client.write(scope.caller, changeAlert, { price: 1 });
+  await client.readFor(proof, scope.caller, getAlerts);
+  await client.writeFor(await scope.accountNow(), scope.caller, changeAlert, { price: 1 });
+}
+
+test('a claim in the place of a proof does not compile', () => {
+  expect(claimsInTheirPlace).toBeTypeOf('function');
+});
