@@ -26,13 +26,13 @@ import { gatewayWidths } from './gateway/pools.ts';
 import { FrontPage } from './graphiql/server/front-page.ts';
 import { GraphiQL } from './graphiql/server/graphiql.ts';
 import { LogicalClock, steadyClock } from './lib/clock.ts';
-import { FairScheduler } from './lib/fair-scheduler.ts';
 import { fireAndForget, onBackgroundFailure } from './lib/fire-and-forget.ts';
 import { limitsOf } from './lib/limits/limit.ts';
 import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
 import type { Log } from './lib/log.ts';
 import { RepeatedErrors } from './lib/repeated-errors.ts';
+import { Turns } from './lib/turns.ts';
 import type { sandboxSites } from './sandbox/page/sites.ts';
 import type { Sandbox } from './sandbox/start.ts';
 import { catalogSize } from './schema/list-sizes.ts';
@@ -145,7 +145,7 @@ export async function startApp(config: Config, given: AppOptions) {
     documents,
     trusted,
     limiter,
-    scheduler: new FairScheduler(),
+    turns: new Turns(),
     tracing,
     metrics,
     readiness,

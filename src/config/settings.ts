@@ -167,7 +167,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: setting(networks, [], 'proxies in front, whose `X-Forwarded-For` counts'),
   MAX_BODY_BYTES: setting(count, 262_144, 'largest request body'),
   MAX_DEPTH: setting(count, 15, 'deepest selection of a document'),
-  MAX_COST: setting(count, 250_000, 'most fields that an answer or an event can hold'),
+  MAX_COST: setting(count, 65_000, 'most fields that an answer or an event can hold'),
   RATE_LIMIT_PER_MINUTE: setting(count, 1_200, 'requests per proved account, else per address'),
   LOGIN_LIMIT_PER_MINUTE: setting(
     count,

@@ -1,9 +1,11 @@
 import type { Order, Position } from '../gateway/operations/holdings.ts';
+import { traits } from '../lib/field-traits.ts';
 import { ageLimit, checkAge, ownRead, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
 import { InstrumentRef } from './instrument.ts';
 import { nullable } from './nullability.ts';
+import type { AccountRead } from './scope.ts';
 
 export const Side = builder.enumType('Side', {
   description: 'The direction of a trade.',
@@ -146,14 +148,17 @@ builder.queryFields((t) => ({
 
 const own = 'only the viewer’s own; one read for all instruments of a request.';
 
+/** Few instruments have a position or an order, and the lists of all of them together have an account's entries once. */
+const ofInstrument = (name: AccountRead) => traits({ reads: name, listSize: 5 });
+
 builder.objectFields(InstrumentRef, (t) => ({
   positions: t.field({
-    ...nullable(`Open positions in this instrument: ${own}`, reads('positions')),
+    ...nullable(`Open positions in this instrument: ${own}`, ofInstrument('positions')),
     type: [PositionRef],
     resolve: ({ symbol }, _args, { scope }) => scope.positionsIn(symbol),
   }),
   orders: t.field({
-    ...nullable(`Pending orders for this instrument: ${own}`, reads('orders')),
+    ...nullable(`Pending orders for this instrument: ${own}`, ofInstrument('orders')),
     type: [OrderRef],
     resolve: ({ symbol }, _args, { scope }) => scope.ordersFor(symbol),
   }),

@@ -24,7 +24,7 @@ export function limitTable(settings: EngineLimitSettings & TradingLimitSettings)
 export const DEFAULT_LIMITS = limitTable({
   rateLimitPerMinute: 1_200,
   loginLimitPerMinute: 10,
-  maxCost: 250_000,
+  maxCost: 65_000,
 });
 
 /** A limit of this maximum for every kind of client. */

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Instrument } from '../../gateway/operations/get-all-tickers.ts';
-import { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { Slices } from '../../lib/slices.ts';
 import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
 import { compareText } from './sorting.ts';
 
@@ -32,7 +32,7 @@ export async function buildVersion(
   previous: CatalogVersion | null,
 ): Promise<CatalogVersion> {
   // Built in slices, because the digests of 5,000 instruments take 50 ms.
-  const scheduler = new FairScheduler();
+  const slices = new Slices();
   const sorted = instruments.toSorted(compareInstruments);
   const byId = new Map<string, Instrument>();
   const digests = new Map<string, string>();
@@ -41,7 +41,7 @@ export async function buildVersion(
   const contentHash = createHash('sha256');
   let bytes = 0;
   for (const [ordinal, received] of sorted.entries()) {
-    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
+    if (slices.isOver) await slices.next();
     const { id } = received;
     const current = digestOf(received);
     const former = previous?.digests.get(id);

@@ -1,12 +1,12 @@
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import type { Client } from '../../lib/limits/client.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import type { Turns } from '../../lib/turns.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
 import type { RequestedDocument, TrustedDocuments } from '../documents/trusted-documents.ts';
-import { COSTLY_FIELDS, Meter } from '../operation/meter.ts';
+import { Meter } from '../operation/meter.ts';
 import { type Refusal, refused, withHeaders } from '../operation/refusal.ts';
 import { requestError, tooComplex } from '../operation/request-error.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
@@ -19,7 +19,8 @@ export interface AdmissionParts {
   readonly trusted: TrustedDocuments;
   /** The maximum number of fields that an answer may contain. */
   readonly maxCost: number;
-  readonly scheduler: FairScheduler;
+  /** New documents are prepared in turns of their own. */
+  readonly turns: Turns;
   readonly sizeOf: SizeOf;
 }
 
@@ -32,7 +33,7 @@ export function admit(
   caller: RequestCaller,
   transport: TransportContext,
 ): MaybePromise<Operation | Refusal> {
-  const { limits, documents, trusted, maxCost, scheduler, sizeOf } = parts;
+  const { limits, documents, trusted, maxCost, sizeOf } = parts;
   const client = clientOf(caller);
   const charged = limits.charge(client);
   if (charged.kind === 'refusal') return charged;
@@ -58,9 +59,7 @@ export function admit(
     if (cost > maxCost) {
       return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
     }
-    // A large answer has one part, because it is made in slices.
-    const mayHaveParts =
-      type === 'query' && transport.partsFormat !== null && cost <= COSTLY_FIELDS;
+    const mayHaveParts = type === 'query' && transport.partsFormat !== null;
     const documentInParts = mayHaveParts ? document.deferring : null;
     const deferring = documentInParts && documents.executionArgs(documentInParts, given);
     if (deferring?.kind === 'refusal') return withHeaders(deferring, headers);
@@ -76,14 +75,7 @@ export function admit(
       args: (deferring ?? coerced).args,
       facts,
       cost,
-      meter: new Meter({
-        maxFields: maxCost,
-        scheduler,
-        client: client.key,
-        estimate: cost,
-        signal: type === 'query' ? caller.signal : undefined,
-        isWrite: type === 'mutation',
-      }),
+      meter: new Meter(maxCost, facts),
       isInParts: deferring !== null,
       client,
       issuedToken: null,
@@ -92,9 +84,9 @@ export function admit(
   });
 }
 
-/** Prepares a document. A new one waits for a turn with time left, because one turn may receive a hundred documents. */
+/** Prepares a document. One turn of the event loop may receive a hundred new documents, and each has a turn of its own. */
 function prepareDocument(
-  { documents, limits, scheduler }: AdmissionParts,
+  { documents, limits, turns }: AdmissionParts,
   { query }: RequestedDocument,
   client: Client,
 ): MaybePromise<PreparedDocument | Refusal> {
@@ -104,8 +96,7 @@ function prepareDocument(
     if (isNew) limits.chargeTokens(client, result.tokens);
     return result.kind === 'invalid' ? refused(result.errors) : result;
   };
-  const mayPrepareNow = documents.isPrepared(query) || !scheduler.isSliceOver();
-  return mayPrepareNow ? prepare() : scheduler.turn(client.key).then(prepare);
+  return documents.isPrepared(query) ? prepare() : turns.next().then(prepare);
 }
 
 /** Finds the operation. Refuses mutations by GET, which caches may repeat, and subscriptions without an event format. */

@@ -53,7 +53,14 @@ export class ClientLimits {
     if (requests > 0) this.limiter.spend('requests', client, requests);
   }
 
+  /** Charges the estimate before the run: hundreds of operations can be under way before the first is complete. */
+  chargeEstimate({ client, cost }: Operation): void {
+    this.limiter.spend('fields', client, cost);
+  }
+
+  /** Charges the fields in place of the estimate, once the answer is complete. */
   chargeFields(operation: Operation): void {
+    this.limiter.spend('fields', operation.client, -operation.cost);
     this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
   }
 

@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { extraForList } from '../operation/meter.ts';
+import { extraForList, weightOfKey } from '../operation/meter.ts';
 import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
 import { literalOf, type Selections } from './selections.ts';
 
@@ -25,6 +25,10 @@ type Variables = Readonly<Record<string, unknown>>;
 export interface RequestFacts {
   /** The number of fields that the answer can contain. */
   readonly cost: number;
+  /** The number of those fields that are in no list. */
+  readonly ownFields: number;
+  /** The number of fields of one item of each list, without those of lists in the item, by `listKey`. */
+  readonly itemFields: ReadonlyMap<number, number>;
   /**
    * The names of the data that the fields read (their trait `reads`). Root fields with a plan of their own have an entry
    * under their response key; all others share the entry ''. Reads below a list are left out: the list may be empty.
@@ -32,9 +36,14 @@ export interface RequestFacts {
   readonly plans: ReadonlyMap<string, ReadonlySet<string>>;
   /**
    * The lowest age limit that root fields request, in seconds; Infinity if there is none. It is determined before
-   * execution: an answer made in slices resolves some fields after the read that they share has been answered.
+   * execution, because the first field that reads decides for the others.
    */
   readonly ageLimit: number;
+}
+
+/** Identifies a list by the place of its first field in the text, because copies of a document have other nodes. */
+export function listKey([node]: readonly FieldNode[]): number {
+  return node?.loc?.start ?? -1;
 }
 
 // Clients use few different page sizes and flags. The memory of these facts is not counted in the cache of documents.
@@ -89,6 +98,14 @@ type Field = GraphQLField<unknown, unknown>;
 /** The types that an object can have. */
 type Types = readonly GraphQLObjectType[];
 
+/** The weight of a part of an operation, in fields. */
+interface Weight {
+  /** Of all fields, with the estimated sizes of lists. */
+  readonly all: number;
+  /** Of the fields that are in no list of this part. */
+  readonly own: number;
+}
+
 interface Place {
   /** The page size of the enclosing connection. */
   readonly page: number | null;
@@ -108,6 +125,7 @@ class FieldWalk {
   readonly #variables: Variables;
   readonly #values: RequestValues;
   readonly #plans = new Map<string, Set<string>>();
+  readonly #itemFields = new Map<number, number>();
 
   constructor(
     selections: Selections,
@@ -130,12 +148,15 @@ class FieldWalk {
 
   facts(): RequestFacts {
     let cost = 0;
+    let ownFields = 0;
     let ageLimit = Infinity;
     for (const [key, nodes] of this.#collect([this.#root], [this.#operation])) {
-      cost += this.#rootField(key, nodes);
+      const weight = this.#rootField(key, nodes);
+      cost += weight.all;
+      ownFields += weight.own;
       ageLimit = Math.min(ageLimit, ...nodes.flatMap((node) => this.#ageLimits(node)));
     }
-    return { cost, plans: this.#plans, ageLimit };
+    return { cost, ownFields, itemFields: this.#itemFields, plans: this.#plans, ageLimit };
   }
 
   #read(node: ValueNode, names: Set<string>): unknown {
@@ -148,12 +169,12 @@ class FieldWalk {
     return this.#selections.collect(types, from, (flag) => this.#read(flag, this.flagNames));
   }
 
-  #rootField(key: string, nodes: readonly FieldNode[]): number {
+  #rootField(key: string, nodes: readonly FieldNode[]): Weight {
     const [field] = this.#fieldsOf([this.#root], nodes);
     const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
     const hasOwnPlan = isMutation || (field && traitOf(field, 'readsApart'));
     const plan = memo(this.#plans, hasOwnPlan ? key : '', () => new Set<string>());
-    return this.#field([this.#root], nodes, { page: null, plan });
+    return this.#field(key, [this.#root], nodes, { page: null, plan });
   }
 
   #ageLimits(node: FieldNode): readonly number[] {
@@ -168,34 +189,48 @@ class FieldWalk {
    * The selections on an abstract type are walked once for all its possible types: a walk for each type would take
    * exponential time if abstract types nest. So the cost includes alternatives of which the answer can have only one.
    */
-  #objects(types: Types, from: readonly FieldNode[], place: Place): number {
-    let fields = 0;
-    for (const nodes of this.#collect(types, from).values()) {
-      fields += this.#field(types, nodes, place);
+  #objects(types: Types, from: readonly FieldNode[], place: Place): Weight {
+    let all = 0;
+    let own = 0;
+    for (const [key, nodes] of this.#collect(types, from)) {
+      const weight = this.#field(key, types, nodes, place);
+      all += weight.all;
+      own += weight.own;
     }
-    return fields;
+    return { all, own };
   }
 
-  /** Returns a field's cost. The types may define the field differently: its size in the first type is the estimate. */
-  #field(types: Types, nodes: readonly FieldNode[], { page, plan }: Place): number {
+  /** Returns a field's weight. The types may define the field differently: its size in the first type is the estimate. */
+  #field(key: string, types: Types, nodes: readonly FieldNode[], { page, plan }: Place): Weight {
     const fields = this.#fieldsOf(types, nodes);
     const [node] = nodes;
     const [field] = fields;
     const [type] = types;
-    if (!node || !field || !type) return 0;
+    const weight = weightOfKey(key);
+    if (!node || !field || !type) return { all: 0, own: 0 };
     for (const each of fields) {
       const read = traitOf(each, 'reads');
       if (read) plan?.add(read);
     }
     const inner = this.#typesIn(fields);
-    if (inner.length === 0) return 1;
+    if (inner.length === 0) return { all: weight, own: weight };
     const isList = isListType(getNullableType(field.type));
     const size = isList ? listSize(type.name, field, node, page, this.#values) : 1;
-    const fieldsPerItem = this.#objects(inner, nodes, {
+    const item = this.#objects(inner, nodes, {
       page: pageSize(field, node, this.#values),
       plan: isList ? null : plan,
     });
-    return 1 + size * fieldsPerItem + this.#scanned(field, node);
+    if (isList) this.#noteItems(nodes, item.own);
+    return {
+      all: weight + size * item.all + this.#scanned(field, node),
+      own: isList ? weight : weight + item.own,
+    };
+  }
+
+  /** Two places of a fragment can merge the same list with different fields. The larger item counts. */
+  #noteItems(nodes: readonly FieldNode[], fields: number): void {
+    const key = listKey(nodes);
+    this.#itemFields.set(key, Math.max(fields, this.#itemFields.get(key) ?? 0));
   }
 
   #fieldsOf(types: Types, nodes: readonly FieldNode[]): readonly Field[] {

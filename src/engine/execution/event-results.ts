@@ -3,20 +3,19 @@ import {
   type ExecutionResult,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import type { FairScheduler } from '../../lib/fair-scheduler.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
+import type { RequestFacts } from '../documents/operation-facts.ts';
 import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
 import { Meter } from '../operation/meter.ts';
 import { overLimit } from '../operation/refusal.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
-import { jsonText } from './json-text.ts';
 
 /** The events, or a result with errors if there are none. */
 export type Subscribed = AsyncIterable<ExecutionResult> | ExecutionResult;
@@ -26,7 +25,7 @@ interface LiveOperation {
   readonly events: PullStream<unknown>;
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
-  readonly cost: number;
+  readonly facts: RequestFacts;
   /** Events are charged to the caller's account, or to the address of its client once its token has ended. */
   readonly caller: RequestCaller;
   /** Returns true if the transport itself reports why a subscription ends. If not, a last event reports the reason. */
@@ -39,7 +38,6 @@ interface LiveOperation {
 export interface EventResultsOptions {
   readonly codes: ErrorCodes;
   readonly receipts: boolean;
-  readonly scheduler: FairScheduler;
   readonly limits: ClientLimits;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
@@ -59,7 +57,7 @@ export class EventResults {
   async begin(context: OperationContext): Promise<Subscribed> {
     const { limits } = this.#options;
     const { operation } = context;
-    const { prepared, cost, caller, transport } = operation;
+    const { prepared, facts, caller, transport } = operation;
     const { record, reportsEnd = () => false } = transport;
     const args = { ...operation.args, contextValue: context };
     // The executor does not throw: it returns a stream, or a result with the error. The cast states that admission has found
@@ -84,7 +82,7 @@ export class EventResults {
       prepared,
       // Each event has its own context. This context and unused variables must not live until the subscription ends.
       args: { ...args, contextValue: null, rawVariableValues: {} },
-      cost,
+      facts,
       caller,
       reportsEnd,
       ended: () => limiter.giveBack('subscriptions', client),
@@ -119,31 +117,24 @@ export class EventResults {
 
   /** Returns the event's result as JSON. Throws if the client is over its limit of fields, which ends its subscription. */
   #textOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
-    const { limits, maxCost, scheduler } = this.#options;
-    const { events, prepared, args, cost, caller, newContext } = live;
+    const { limits, maxCost } = this.#options;
+    const { events, prepared, args, facts, caller, newContext } = live;
     const client = clientOf(caller);
     const refusal = limits.refusalByFields(client);
     if (refusal !== null) throw refusal.errors[0];
-    const meter = new Meter({ maxFields: maxCost, scheduler, client: client.key, estimate: cost });
+    const meter = new Meter(maxCost, facts);
     // Each event has its own context, so that its reads are not as old as the subscription.
     const context = newContext();
-    const execute = () => {
-      const eventArgs = { ...args, rootValue: event, contextValue: context };
-      return chain(prepared.executor.execute(eventArgs, meter), (result) => {
-        // The client does not get the changes of this event, so the next event has to repeat them.
-        if (result.data == null) events.missed();
-        // An event over its budget ends its subscription, because the next event would exceed it too.
-        if (meter.isOver) throw meter.error();
-        const { fields } = meter;
-        limits.limiter.spend('fields', client, fields);
-        return jsonText(this.#published(result, live.record, context, { cost, fields }), meter);
-      });
-    };
-    if (!meter.isCostly) return execute();
-    return meter
-      .begin()
-      .then(execute)
-      .finally(() => meter.leave());
+    const eventArgs = { ...args, rootValue: event, contextValue: context };
+    return chain(prepared.executor.execute(eventArgs, meter), (result) => {
+      // The client does not get the changes of this event, so the next event has to repeat them.
+      if (result.data == null) events.missed();
+      // An event over its budget ends its subscription, because the next event would exceed it too.
+      if (meter.isOver) throw meter.error();
+      const run = { cost: facts.cost, fields: meter.fields };
+      limits.limiter.spend('fields', client, run.fields);
+      return JSON.stringify(this.#published(result, live.record, context, run));
+    });
   }
 
   /** Masks an event's errors, and adds the event's receipt (its costs). */

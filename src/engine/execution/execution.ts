@@ -3,10 +3,8 @@ import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
-import { overLimit } from '../operation/refusal.ts';
 import { type AnswerPart, deferredAnswer } from './deferred-answer.ts';
 import { EventResults, type EventResultsOptions, type Subscribed } from './event-results.ts';
-import { jsonText } from './json-text.ts';
 
 /** Executes admitted operations: queries and mutations here, the events of subscriptions in `EventResults`. */
 export class Execution {
@@ -21,7 +19,7 @@ export class Execution {
   /** Executes a query or a mutation. Returns its result, or its parts. */
   execute(context: OperationContext): MaybePromise<Subscribed> {
     const { isInParts } = context.operation;
-    return isInParts ? this.#executeInParts(context) : this.#executeInTurn(context);
+    return isInParts ? this.#executeInParts(context) : this.#executeWhole(context);
   }
 
   subscribe(context: OperationContext): Promise<Subscribed> {
@@ -47,6 +45,7 @@ export class Execution {
     const { partsFormat, record } = transport;
     if (partsFormat === null) throw new Error('the client reads one piece');
     const given = { ...args, contextValue: context };
+    limits.chargeEstimate(operation);
     const answer = prepared.executor.executeInParts(given, meter, partsFormat);
     return chain<ExecutionResult | PartResults, Subscribed>(answer, (result) => {
       if (!('initialResult' in result)) {
@@ -60,8 +59,8 @@ export class Execution {
           // A part takes longer to make than several fields.
           const { incremental = [] } = part as Pick<AnswerPart, 'incremental'>;
           meter.count(FIELDS_PER_PART * incremental.length);
-          if (meter.isOverNow()) throw meter.error();
-          return jsonText(part, meter);
+          if (meter.isOver) throw meter.error();
+          return JSON.stringify(part);
         },
         ended: () => limits.chargeFields(operation),
       });
@@ -69,38 +68,14 @@ export class Execution {
     });
   }
 
-  /** Executes a costly operation in a turn of its own, because a hundred of them may be received in one turn. */
-  #executeInTurn(context: OperationContext): MaybePromise<ExecutionResult> {
+  #executeWhole(context: OperationContext): MaybePromise<ExecutionResult> {
     const { limits } = this.#parts;
     const { operation } = context;
-    const { meter } = operation;
-    if (!meter.isCostly) return this.#executeAndCharge(context);
-    const client = limits.currentClient(operation);
-    if (limits.limiter.take('largeAnswers', client).isOver) {
-      return { errors: overLimit('costly operations').errors };
-    }
-    return meter
-      .begin()
-      .then(() => this.#executeAndCharge(context))
-      .finally(() => {
-        meter.leave();
-        limits.limiter.giveBack('largeAnswers', client);
-      });
-  }
-
-  #executeAndCharge(context: OperationContext): MaybePromise<ExecutionResult> {
-    const { limits } = this.#parts;
-    const { operation } = context;
-    const { prepared, args, meter, client } = operation;
-    // Hundreds of costly operations may have been admitted before the first of them was charged.
-    const refusal = meter.isCostly ? limits.refusalByFields(client) : null;
-    const result =
-      refusal === null
-        ? prepared.executor.execute({ ...args, contextValue: context }, meter)
-        : { errors: refusal.errors };
-    return chain<ExecutionResult, ExecutionResult>(result, (settled) => {
+    const { prepared, args, meter } = operation;
+    limits.chargeEstimate(operation);
+    return chain(prepared.executor.execute({ ...args, contextValue: context }, meter), (result) => {
       limits.chargeFields(operation);
-      return settled;
+      return result;
     });
   }
 }

@@ -22,7 +22,7 @@ export async function* iterated(events: OperationEvents): AsyncGenerator<Executi
   try {
     for (let text = await next.promise; text !== null; text = await next.promise) {
       next = Promise.withResolvers();
-      yield JSON.parse(typeof text === 'string' ? text : Buffer.concat(text).toString());
+      yield JSON.parse(text);
       taken();
     }
   } finally {

@@ -28,10 +28,6 @@ export const ENGINE_LIMITS = {
   ),
   connections: perProcess('connections', 'connections at a time', () => ({ address: 5_000 })),
   subscriptions: perProcess('subscriptions', 'subscriptions at a time', () => both(256)),
-  /** Each answer that is being made or waits retains its document, which takes forty times the memory of its text. */
-  largeAnswers: perProcess('costly operations', 'answers of more than 5000 fields at a time', () =>
-    both(66),
-  ),
 };
 
 /** The limits that do not depend on the client: of a document, a message, a connection or the process. */

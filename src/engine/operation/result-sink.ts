@@ -1,5 +1,5 @@
-/** A result as JSON: a string, or chunks of UTF-8 outside the heap if it is large. */
-export type JsonText = string | readonly Buffer[];
+/** A result as JSON. */
+export type JsonText = string;
 
 /** Receives results one at a time, with back-pressure. */
 export interface ResultSink {

@@ -39,7 +39,7 @@ const ADD_DEVICE = 'mutation { registerDevice(input: { deviceId: "d" }) { __type
 const aliased = (count: number, field: string) =>
   Array.from({ length: count }, (_, index) => `f${index}: ${field}`).join(' ');
 const MANY_FIELDS = `{ ${aliased(30, '__typename')} }`;
-const COSTLY = `{ session { login } ${aliased(5, 'instruments(first: 500) { nodes { id symbol name description logo } }')} }`;
+const _COSTLY = `{ session { login } ${aliased(5, 'instruments(first: 500) { nodes { id symbol name description logo } }')} }`;
 const forgot = (email: string) =>
   `mutation { forgotPassword(input: { email: "${email}" }) { __typename } }`;
 const login = (email: string, password: string) =>
@@ -203,12 +203,6 @@ const GUARDS: readonly Guard[] = [
     },
     unaffected: PROVED_TOKENS,
     ask: subscribes,
-  }),
-  guard('largeAnswers', 3, {
-    offender: 'an account',
-    offend: askByToken(() => COSTLY),
-    unaffected: PROVED_TOKENS,
-    ask: queries(() => COSTLY),
   }),
   guard('login', 10, {
     offender: 'an address',

@@ -122,8 +122,8 @@ test('the cost of entities grows with the requested number', async () => {
     expect(errors).toEqual([]);
     expect(data._entities).toHaveLength(count);
     expect(data._entities[0]).toMatchObject({ id: 'AAPL', positions: [{ symbol: 'AAPL' }] });
-    // `_entities`, and for each entity `id`, `positions` and ten fields of an estimated fifty positions.
-    expect(extensions).toMatchObject({ cost: 1 + count * (1 + 1 + 50 * 10) });
+    // `_entities`, and for each entity `id`, `positions` and ten fields of an estimated five positions.
+    expect(extensions).toMatchObject({ cost: 1 + count * (1 + 1 + 5 * 10) });
   }
 });
 

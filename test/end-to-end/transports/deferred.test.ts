@@ -137,14 +137,6 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     expect(others[0].incremental[0].data).toEqual({ customerId: 'cus_700001' });
   });
 
-  test('is one piece if the query is large, because each of its many rows would have a part', async () => {
-    const fields = 'id name description digits industry leverage mode quotes sector step';
-    const query = `{ instruments(first: 500) { nodes { ${fields} ... @defer { isLeveraged: leverage } } } }`;
-    const response = await ask(accept, query);
-    expect(response.headers.get('content-type')).toContain('application/json');
-    expect((await response.json()).data.instruments.nodes[0]).toHaveProperty('isLeveraged');
-  });
-
   test('has the errors of a fragment in its part', async () => {
     sandbox.fail({ operation: 'getCustomerId', kind: 'status', status: 503, times: 9 });
     const query = '{ session { id } ... @defer { customerId } }';

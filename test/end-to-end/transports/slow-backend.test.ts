@@ -18,28 +18,7 @@ afterEach(() => gateway.release());
 
 const PAYMENTS = /withdrawal-methods/;
 const METHODS = '{ withdrawalMethods { id } }';
-const INSTRUMENT =
-  'id name description logo digits industry leverage limit mode quotes sector session step calc';
 const token = () => sandbox.token({ email: 'demo@example.com' });
-
-test('a costly order does not wait for costly queries that wait for a slow backend', async () => {
-  const own = token();
-  await app.query('{ session { id } positions { id } }', { token: own });
-  gateway.hold(PAYMENTS);
-  const list = `instruments(first: 500) { nodes { ${INSTRUMENT} } }`;
-  const lists = Array.from({ length: 30 }, (_, index) => `a${index}: ${list}`);
-  const costly = `{ withdrawalMethods { id } ${lists.join(' ')} }`;
-  const screens = [1, 2, 3].map(() => app.query(costly, { token: own }));
-  // Equal reads of one token share a gateway call.
-  await eventually(() => expect(gateway.waiting).toBe(1));
-  const row = `id symbol profit instrument { ${INSTRUMENT} }`;
-  const reads = [...'abcdefghij'].map((name) => `${name}: positions { ${row} }`).join(' ');
-  const order = placeMutation(marketOrder('k'), `{ __typename ... on OrderAccepted { ${reads} } }`);
-  const { data } = await app.query(order.query, { token: own, variables: order.variables });
-  expect(data.answer).toMatchObject({ __typename: 'OrderAccepted', j: expect.any(Array) });
-  gateway.release();
-  for (const { errors } of await Promise.all(screens)) expect(errors).toEqual([]);
-});
 
 test('an operation stops when its client unsubscribes, and its id can be reused at once', async () => {
   using socket = await initializedSocket(app, token());

@@ -299,7 +299,8 @@ test('the byte size of the documents includes their compiled code', async () => 
   const before = from.byteSize;
   const executor = operations.get(null)?.executor;
   executor?.compileAtNextRun();
-  await executor?.execute(argsOf(schema, print(document)), meterFor());
+  const args = argsOf(schema, print(document));
+  await executor?.execute(args, meterFor(args));
   // The code of each field, `node` and `id`, counts as 1 KiB.
   expect(executor?.compiledFields).toBe(2);
   expect(from.byteSize).toBe(before + 2 * 1_024);

@@ -1,23 +1,18 @@
 import { getEventListeners } from 'node:events';
-import {
-  type ExecutionResult,
-  executeRootSelectionSet,
-  type ValidatedExecutionArgs,
-} from 'graphql';
+import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
 import { EventResults } from '../../../src/engine/execution/event-results.ts';
 import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
-import { COSTLY_FIELDS, type Meter } from '../../../src/engine/operation/meter.ts';
-import { FairScheduler } from '../../../src/lib/fair-scheduler.ts';
+import type { Meter } from '../../../src/engine/operation/meter.ts';
 import { singleClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { PullStream } from '../../../src/lib/pull-stream.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
-import { argsOf } from '../documents/compiler/both-executors.ts';
+import { argsOf, executorOf } from '../documents/compiler/both-executors.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';
 
 const schema = schemaOf(
@@ -34,13 +29,10 @@ function fail(): never {
 
 /** How often an event was executed. */
 let executed = 0;
-/** The number of fields that each execution reports. */
-let fields = 0;
 let results: EventResults;
 
 beforeEach(() => {
   executed = 0;
-  fields = 0;
   results = resultsFor(1_000_000);
 });
 
@@ -57,7 +49,6 @@ function resultsFor(fieldsPerMinute: number): EventResults {
   return new EventResults({
     codes,
     receipts: false,
-    scheduler: new FairScheduler(),
     limits: new ClientLimits(limiter),
     maxCost: 1_000,
   });
@@ -65,10 +56,10 @@ function resultsFor(fieldsPerMinute: number): EventResults {
 
 /** Prepares a document. Several subscribers share it, as if they had sent the same text. */
 function prepare(text: string) {
+  const executor = executorOf(argsOf(schema, text, { variableValues: { yes: true } }));
   const execute = (args: ValidatedExecutionArgs, meter: Meter) => {
     executed += 1;
-    meter.ran(fields);
-    return executeRootSelectionSet(args);
+    return executor.execute(args, meter);
   };
   const prepared = { ...factsIn(schema, text), executor: { execute } };
   return { text, prepared: prepared as unknown as PreparedOperation };
@@ -84,13 +75,12 @@ function preparedBy(execute: () => ExecutionResult | Promise<ExecutionResult>): 
 
 interface SubscriberOptions {
   readonly variables?: Record<string, unknown>;
-  readonly cost?: number;
   readonly signal?: AbortSignal;
 }
 
 /** A subscriber that takes each result when the test calls `taken`. */
 function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
-  const { variables, cost = 1, signal } = options;
+  const { variables, signal } = options;
   let newest: object | undefined;
   const missed = vi.fn();
   const closed = vi.fn();
@@ -114,7 +104,7 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     events,
     prepared,
     args: argsOf(schema, text, { variableValues: variables }),
-    cost,
+    facts: prepared.facts.for({}, () => 0),
     caller: { token: null, signal, tokenStatus: { provedClient: client, isAccepted: true } },
     reportsEnd: () => false,
     ended,
@@ -192,25 +182,21 @@ test.each([null, 1])(
   },
 );
 
-test.each([1, COSTLY_FIELDS + 1])(
-  'each reader of an event is charged for its fields, until an error replaces the event, with an estimate of %i',
-  async (cost) => {
-    // This number is arbitrary.
-    fields = 402;
-    results = resultsFor(fields * 5);
-    for (let index = 0; index < 5; index += 1) await sentTo(priceDocument, MANY, { cost });
-    // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
-    await sentTo(priceDocument, MANY, { cost });
-    const { signal } = new AbortController();
-    const { emit, taken, finished, received } = subscribe(priceDocument, { signal, cost });
-    emit(MANY);
-    expect(received()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
-    taken();
-    await finished;
-    // The stream has ended, and no longer listens to the signal.
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  },
-);
+test('each reader of an event is charged for its fields, until an error replaces the event', async () => {
+  const FIELDS = 2 + 200;
+  results = resultsFor(FIELDS * 5);
+  for (let index = 0; index < 5; index += 1) await sentTo(priceDocument, MANY);
+  // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
+  await sentTo(priceDocument, MANY);
+  const { signal } = new AbortController();
+  const { emit, taken, finished, received } = subscribe(priceDocument, { signal });
+  emit(MANY);
+  expect(received()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
+  taken();
+  await finished;
+  // The stream has ended, and no longer listens to the signal.
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
 
 test('no result is made while the client has no room, and events are merged', async () => {
   const { received, emit, taken, room, events, finished } = subscribe(priceDocument);

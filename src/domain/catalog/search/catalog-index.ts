@@ -1,5 +1,5 @@
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
-import { FairScheduler } from '../../../lib/fair-scheduler.ts';
+import { Slices } from '../../../lib/slices.ts';
 import { compareText } from '../sorting.ts';
 import { SearchIndex } from './search-index.ts';
 import { fold, splitWords } from './search-words.ts';
@@ -9,15 +9,15 @@ export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
 /** Lookup tables that are built once per version, so that queries do not pay for them. */
 export async function buildIndex(instruments: readonly Instrument[]) {
-  const scheduler = new FairScheduler();
+  const slices = new Slices();
   // The request that caused the new version is answered first.
-  await scheduler.turn('catalog');
+  await slices.next();
   const nameKeys: string[] = [];
   const symbols = new WordIndex();
   const names = new WordIndex();
   const descriptions = new WordIndex();
   for (const [ordinal, instrument] of instruments.entries()) {
-    if (scheduler.isSliceOver()) await scheduler.turn('catalog');
+    if (slices.isOver) await slices.next();
     const { symbol, name, description } = instrument;
     const nameKey = fold(name);
     nameKeys.push(nameKey);
@@ -36,9 +36,9 @@ export async function buildIndex(instruments: readonly Instrument[]) {
   const sorted = (compare: (a: number, b: number) => number) =>
     Uint32Array.from(ordinals.toSorted((a, b) => compare(a, b) || byId(a, b)));
   // Each of these steps takes less than 20 ms for 10,000 instruments.
-  await scheduler.turn('catalog');
+  await slices.next();
   const byName = sorted((a, b) => compareText(nameKeys[a] ?? '', nameKeys[b] ?? ''));
-  await scheduler.turn('catalog');
+  await slices.next();
   const byLeverage = sorted((a, b) => at(a).leverage - at(b).leverage);
   return {
     /** The folded names by ordinal. `byName` is sorted by them, not by the names, so that `eBay` is among the E. */

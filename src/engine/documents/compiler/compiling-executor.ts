@@ -69,10 +69,6 @@ export class CompilingExecutor {
 
   /** graphql-js has already coerced the variables in `args`. */
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
-    // The client may have left while a costly operation waited for its turn.
-    if (meter.isCostly && meter.isOverNow()) return { data: null, errors: [meter.error()] };
-    // Compiled code yields in finer slices, so a costly operation is compiled now, even in its first run.
-    if (meter.isCostly) this.compileAtNextRun();
     const code = this.#codeFor(args);
     return code === null ? this.#runReference(args, meter) : this.#runCompiled(code, args, meter);
   }
@@ -102,6 +98,7 @@ export class CompilingExecutor {
   ): MaybePromise<ExecutionResult | PartResults> {
     // All parts begin at once, so that data that several of them need is read once.
     const execute = EXECUTORS_IN_PARTS[format];
+    meter.begin();
     return execute({ ...args, schema: this.#meteredSchema(meter), enableEarlyExecution: true });
   }
 
@@ -138,7 +135,7 @@ export class CompilingExecutor {
   }
 
   #runReference(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
-    meter.restart();
+    meter.begin();
     const schema = this.#meteredSchema(meter);
     const result = executeRootSelectionSet({ ...args, schema });
     const isMutation = this.#operation.operation === 'mutation';

@@ -18,10 +18,10 @@ import {
   type VariableValues,
 } from 'graphql';
 import { memo } from '../../../lib/memo.ts';
-import { weightOfKey } from '../../operation/meter.ts';
+import { listKey } from '../operation-facts.ts';
 import { literalOf, mayHoldVariable, type Selections } from '../selections.ts';
 import { leafOf, notWhole, type ReadLeaf } from './leaves.ts';
-import { abandon, mayTakeLong } from './metering.ts';
+import { abandon } from './metering.ts';
 import type { NullableFields, RunRoot } from './run.ts';
 
 /** The values of the variables in `@include` and `@skip`. */
@@ -36,7 +36,6 @@ interface Resolver {
   readonly resolve: GraphQLFieldResolver<unknown, unknown>;
   /** Constant arguments, or a function that computes them from the variables of a run. */
   readonly args: Readonly<Record<string, unknown>> | ReadArguments;
-  readonly mayTakeLong: boolean;
 }
 
 /** The compiled code of one operation for one combination of flags. */
@@ -127,11 +126,9 @@ class Writer {
     );
     const literal: string[] = [];
     const calls: string[] = [];
-    let weight = 0;
     for (const [key, nodes] of collected) {
       this.size += 1;
       if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
-      weight += weightOfKey(key);
       const [node] = nodes as [FieldNode];
       const field = this.#selections.schema.getField(type, node.name.value);
       if (!field) throw new NotCompilableError('unknown');
@@ -147,7 +144,6 @@ class Writer {
     const name = `object${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, source) {
   ${isRoot ? '' : REQUIRE_OBJECT}
-  run.count(${weight});
   let value;
   const target = { ${literal.join(', ')} };
   ${calls.join('\n  ')}
@@ -172,11 +168,7 @@ class Writer {
   let value;
   return ${this.#read(field.type, nodes, 'resolved')};
 }`);
-    const place = `{ complete: ${complete}, target, key: ${quoted(key)} }`;
-    const postpone = resolver.mayTakeLong
-      ? `if (run.isCostly && run.mustYield()) run.resolveLater(resolve${index}, source, ${index}, ${place}); else `
-      : '';
-    return `${postpone}{
+    return `{
     const resolved = resolve${index}(source, run.args[${index}], run.context);
     if (resolved !== null && typeof resolved === "object" && typeof resolved.then === "function") run.wait(resolved, ${complete}, target, ${quoted(key)});
     else target[${quoted(key)}] = ${complete}(run, resolved);
@@ -184,23 +176,22 @@ class Writer {
   }
 
   /** Returns an expression for the completed value of `from`. The variable `value` avoids that `from` is evaluated twice. */
-  #read(type: GraphQLOutputType, nodes: Nodes, from: string): string {
-    const complete = this.#completer(getNullableType(type), nodes);
+  #read(type: GraphQLOutputType, nodes: Nodes, from: string, isItem = false): string {
+    const complete = this.#completer(getNullableType(type), nodes, isItem);
     if (isNonNullType(type)) return complete(from);
     return `(value = ${from}) == null ? null : ${complete('value')}`;
   }
 
   /** Returns a function that turns the expression of a non-null value into an expression that completes the value. */
-  #completer(type: GraphQLOutputType, nodes: Nodes): (from: string) => string {
+  #completer(type: GraphQLOutputType, nodes: Nodes, isItem: boolean): (from: string) => string {
     if (isLeafType(type)) {
       const leaf = this.#leafName(type);
       return (from) => `${leaf}(${from}, run)`;
     }
     if (isListType(type)) {
-      const isOfObjects = isCompositeType(getNamedType(type));
-      const list = isOfObjects
-        ? this.#writeObjectList(type.ofType, nodes)
-        : this.#writeLeafList(type.ofType, nodes);
+      // The items of a list of lists are charged with it.
+      const isCharged = !isItem && isCompositeType(getNamedType(type));
+      const list = this.#writeList(type.ofType, nodes, isCharged);
       return (from) => `${list}(run, ${from})`;
     }
     if (!isObjectType(type)) throw new NotCompilableError('its type depends on the value');
@@ -208,48 +199,21 @@ class Writer {
     return (from) => `${object}(run, ${from})`;
   }
 
-  #writeLeafList(item: GraphQLOutputType, nodes: Nodes): string {
-    const read = this.#read(item, nodes, 'values[index]');
+  #writeList(item: GraphQLOutputType, nodes: Nodes, isCharged: boolean): string {
+    const read = this.#read(item, nodes, 'values[index]', true);
     const name = `list${this.#functions.length}`;
     this.#functions.push(`function ${name}(run, values) {
   if (!Array.isArray(values)) throw notWhole(values);
   let value;
   const items = [];
   try {
+    ${isCharged ? `run.meter.chargeItems(${listKey(nodes)}, values);` : ''}
     for (let index = 0; index < values.length; index += 1) items.push(${read});
   } catch (error) {
     abandon(values);
     throw error;
   }
   return items;
-}`);
-    return name;
-  }
-
-  /** Writes a function that completes the items that fit into this turn, and appends the others in later turns. */
-  #writeObjectList(item: GraphQLOutputType, nodes: Nodes): string {
-    const read = this.#read(item, nodes, 'values[index]');
-    const name = `list${this.#functions.length}`;
-    const rest = `rest${this.#functions.length}`;
-    this.#functions.push(`function ${rest}(run, values, items, index) {
-  let value;
-  try {
-    for (; index < values.length; index += 1) {
-      if (run.fields >= run.nextClockCheck && run.mustYield()) {
-        run.completeLater(${rest}, values, items, index);
-        return items;
-      }
-      items.push(${read});
-    }
-  } catch (error) {
-    abandon(values);
-    throw error;
-  }
-  return items;
-}
-function ${name}(run, values) {
-  if (!Array.isArray(values)) throw notWhole(values);
-  return ${rest}(run, values, [], 0);
 }`);
     return name;
   }
@@ -293,7 +257,7 @@ function resolverOf(field: Field, node: FieldNode): Resolver | null {
   const read: ReadArguments = (variables) => getArgumentValues(field, node, variables);
   try {
     const args = node.arguments?.some(mayHoldVariable) ? read : read(NO_VARIABLES);
-    return { resolve, args, mayTakeLong: mayTakeLong(field) };
+    return { resolve, args };
   } catch (error) {
     throw new NotCompilableError('arguments that cannot be read', { cause: error });
   }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
-import { type Framing, framed, type StreamFormat } from './formats.ts';
+import type { Framing, StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** The body of a subscription's response, or of an answer in parts. */
@@ -51,7 +51,7 @@ export class EventStream implements ResultSink {
   send(result: JsonText, done: () => void): void {
     const { head, end } = this.#framing;
     this.#summary.results += 1;
-    this.#write(framed(head, result, end), done);
+    this.#write(head + result + end, done);
   }
 
   /** Keeps proxies from closing a quiet connection, and detects a client that has disconnected. */

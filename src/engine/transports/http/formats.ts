@@ -1,5 +1,3 @@
-import { type Body, isChunks } from '../../../lib/pack.ts';
-
 /** The texts around the results of a stream: `begin` once, `head` and `end` around each result, `complete` after the last. */
 export interface Framing {
   readonly begin: string;
@@ -65,10 +63,3 @@ export const FORMATS = {
   deferSpec: multipart('deferSpec=20220824'),
   incrementalSpec: multipart('incrementalSpec=v0.2'),
 } as const;
-
-/** One result between two texts. A result in chunks stays outside the heap. */
-export function framed(head: string, result: Body, end: string): string | Buffer {
-  if (typeof result === 'string') return `${head}${result}${end}`;
-  const chunks = isChunks(result) ? result : [result];
-  return Buffer.concat([Buffer.from(head), ...chunks, Buffer.from(end)]);
-}

@@ -78,7 +78,7 @@ export function createGraphQLEndpoint(
     reply.setAll(operation.headers);
     const result = outcome as ExecutionResult;
     if (cookie !== null) setCookie(reply, cookie, result, operation);
-    if (operation.events === null) return sendAnswer(reply, result, operation, single);
+    if (operation.events === null) return sendAnswer(reply, result, single);
     if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
       return sendEvents(reply, operation.events, events);
     }

@@ -2,14 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { RequestCaller } from '../../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
-import {
-  type Body,
-  bodyBytes,
-  type Encoding,
-  isChunks,
-  PACK_FROM_BYTES,
-  pack,
-} from '../../../lib/pack.ts';
+import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../../lib/pack.ts';
 import { markNotSent, overLimit } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
@@ -23,6 +16,8 @@ const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
 const FLOOD_RETRY_SECONDS = 10;
+/** Node writes a text faster than bytes. A longer text would take much of the heap until its client has read it. */
+const MAX_TEXT_BYTES = 65_536;
 
 export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 const SAFE_HEADERS = {
@@ -101,7 +96,7 @@ export class HttpReply {
     body: Body,
     packed?: ((encoding: Encoding) => MaybePromise<Buffer>) | null,
   ): MaybePromise<void> {
-    const bytes = bodyBytes(body);
+    const bytes = Buffer.byteLength(body);
     const encoding = this.#encodingFor(bytes);
     if (encoding === null) return this.#sendWhole(status, body, bytes);
     return chain(packed ? packed(encoding) : pack(body, encoding), (result) => {
@@ -140,12 +135,9 @@ export class HttpReply {
   #sendWhole(status: number, body: Body, bytes: number): void {
     this.set('content-length', String(bytes));
     this.summary.sent(bytes);
-    const response = this.begin(status);
-    if (isChunks(body)) {
-      response.cork();
-      for (const chunk of body) response.write(chunk);
-      response.end();
-    } else response.end(body);
+    // Unread bytes wait outside of the heap.
+    const isLarge = typeof body === 'string' && bytes > MAX_TEXT_BYTES;
+    this.begin(status).end(isLarge ? Buffer.from(body) : body);
   }
 
   /** Destroys a response that has begun, so that the client sees an incomplete response. Returns false if none has begun. */

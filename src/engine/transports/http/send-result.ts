@@ -1,10 +1,7 @@
 import type { ExecutionResult } from 'graphql';
-import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
-import type { Body } from '../../../lib/pack.ts';
-import type { Operation } from '../../admission/operation.ts';
-import { jsonText } from '../../execution/json-text.ts';
+import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Refusal } from '../../operation/refusal.ts';
-import { FORMATS, type Format, framed } from './formats.ts';
+import { FORMATS, type Format } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** Answers a refused request with the status that GraphQL over HTTP gives it. */
@@ -24,16 +21,15 @@ export function sendRefusal(
 export function sendAnswer(
   reply: HttpReply,
   result: ExecutionResult,
-  operation: Operation,
   format: Format,
 ): MaybePromise<void> {
-  return chain(jsonText(result, operation.meter), (text) => sendResult(reply, 200, text, format));
+  return sendResult(reply, 200, JSON.stringify(result), format);
 }
 
 function sendResult(
   reply: HttpReply,
   status: number,
-  result: Body,
+  result: string,
   format: Format,
 ): MaybePromise<void> {
   reply.set('content-type', format.contentType);
@@ -41,5 +37,5 @@ function sendResult(
   // The log and the metrics call each streamed answer `sse`, also if its format is multipart.
   reply.summary.transport = 'sse';
   const { begin, head, end, complete } = format.framing;
-  return reply.send(status, framed(begin + head, result, end + complete));
+  return reply.send(status, begin + head + result + end + complete);
 }

@@ -2,9 +2,7 @@ import type { ExecutionArgs, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Subscribed } from '../../execution/event-results.ts';
-import { jsonText } from '../../execution/json-text.ts';
 import { asGraphQLError } from '../../operation/error-codes.ts';
-import type { Meter } from '../../operation/meter.ts';
 import { markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
@@ -27,8 +25,6 @@ export interface OperationOwner {
   hasRoom(ready: () => void): boolean;
   send(message: string | Buffer, done: () => void): void;
 }
-
-const END = Buffer.from('}');
 
 /** Ends an operation with an `error` message. */
 class OperationFailure extends Error {
@@ -104,7 +100,6 @@ export class SocketOperation implements ResultSink {
   async start(): Promise<AsyncGenerator<never, void>> {
     const socket = this.#socket;
     const { operation, start } = this.#opened as OpenedOperation;
-    const { meter } = operation;
     this.#opened = null;
     const executed = await start();
     if (Symbol.asyncIterator in executed) {
@@ -118,15 +113,14 @@ export class SocketOperation implements ResultSink {
       this.#events?.leave();
       this.#end();
     }
-    return this.#deliver(executed, meter);
+    return this.#deliver(executed);
   }
 
-  async *#deliver(outcome: Subscribed, meter: Meter): AsyncGenerator<never, void> {
+  async *#deliver(outcome: Subscribed): AsyncGenerator<never, void> {
     if (Symbol.asyncIterator in outcome) await this.#follow();
     else if (this.#tokenEnd !== null && outcome.errors !== undefined) this.#fail(outcome.errors);
     else {
-      const text = await jsonText(outcome, meter);
-      await new Promise<void>((done) => this.send(text, done));
+      await new Promise<void>((done) => this.send(JSON.stringify(outcome), done));
     }
     if (this.#tokenEnd !== null) {
       const { codes } = this.#socket.settings.graph;
@@ -183,9 +177,7 @@ export class SocketOperation implements ResultSink {
       done();
       return;
     }
-    const message = Array.isArray(result)
-      ? Buffer.concat([Buffer.from(this.#head), ...result, END])
-      : `${this.#head}${result}}`;
+    const message = `${this.#head}${result}}`;
     this.summary.sent(message.length);
     this.#socket.send(message, done);
   }

@@ -13,8 +13,7 @@ import { CompilingExecutor } from '../../../../src/engine/documents/compiler/com
 import { createMetering } from '../../../../src/engine/documents/compiler/metering.ts';
 import { OperationFacts } from '../../../../src/engine/documents/operation-facts.ts';
 import { Selections } from '../../../../src/engine/documents/selections.ts';
-import { COSTLY_FIELDS, Meter } from '../../../../src/engine/operation/meter.ts';
-import { FairScheduler } from '../../../../src/lib/fair-scheduler.ts';
+import { Meter } from '../../../../src/engine/operation/meter.ts';
 import { createRandom } from '../../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';
 
@@ -34,14 +33,13 @@ export function executorOf({ schema, document, operation }: ValidatedExecutionAr
   return new CompilingExecutor(createMetering(schema), selections, operation, flagNames, () => {});
 }
 
-/** Executes the operation by the reference executor, and then by compiled code, each in one slice and in several. */
+/** Executes the operation by the reference executor, and then by compiled code. */
 export async function executeBoth(args: ValidatedExecutionArgs) {
-  const counts = { reference: meterFor(), compiled: meterFor() };
+  const counts = { reference: meterFor(args), compiled: meterFor(args) };
   const expected = await byReference(args, counts.reference);
   const compiled = executorOf(args);
   compiled.compileAtNextRun();
   const found = await compiled.execute(args, counts.compiled);
-  expectSameData(await compiled.execute(args, slicedMeter(COSTLY_FIELDS + 1)), expected);
   return {
     expected,
     found,
@@ -51,17 +49,11 @@ export async function executeBoth(args: ValidatedExecutionArgs) {
   };
 }
 
-/**
- * Runs the reference executor as the service does, with resolvers that count fields, and compares it with graphql-js alone.
- * Their errors may differ: of several errors under one null only the first is kept, and this can be another error because
- * counting makes lists a tick slower.
- */
+/** Runs the reference executor as the service does, with resolvers that count fields, and compares it with graphql-js alone. */
 async function byReference(args: ValidatedExecutionArgs, meter: Meter): Promise<ExecutionResult> {
   const bare = await executeRootSelectionSet(args);
   const counted = await executorOf(args).execute(args, meter);
   expectSameData(counted, bare);
-  // The answer becomes costly at its first field. An answer that is costly from the start would be compiled.
-  expectSameData(await executorOf(args).execute(args, slicedMeter(COSTLY_FIELDS)), bare);
   return counted;
 }
 
@@ -87,22 +79,14 @@ export function conformingStage(): Stage {
   return createStage(createRandom('calm'), 0);
 }
 
-/** A meter whose budget is not reached, with one slice on any machine, unless the test passes other values. */
-export function meterFor(
-  maxFields = 1_000_000,
-  estimate = 0,
-  sliceMs = Number.POSITIVE_INFINITY,
-  signal?: AbortSignal,
-): Meter {
-  const scheduler = new FairScheduler(sliceMs);
-  return new Meter({ maxFields, estimate, scheduler, client: 'one', signal });
-}
-
-/** A meter that slices the answer: each turn of the event loop has time only for its first field. */
-export function slicedMeter(fields: number, signal?: AbortSignal): Meter {
-  const meter = meterFor(1_000_000, 0, 0, signal);
-  meter.fields = fields;
-  return meter;
+/** A meter of the operation. Its budget is not reached, unless the test passes a lower one. */
+export function meterFor(args: ValidatedExecutionArgs, maxFields = 1_000_000): Meter {
+  const { schema, document, operation, variableValues } = args;
+  const facts = new OperationFacts(new Selections(schema, document), operation);
+  return new Meter(
+    maxFields,
+    facts.for(variableValues.coerced, () => 0),
+  );
 }
 
 /** An answer as a text that can be compared: data in the order of its keys, errors sorted. */

@@ -73,7 +73,7 @@ test('the fields of a mutation run serially, also after many runs', async () => 
   const args = argsOf(schema, 'mutation { a: step(n: 1) b: step(n: 2) c: step(n: 3) }');
   const executor = executorOf(args);
   for (let time = 0; time < 5; time += 1) {
-    expect(await executor.execute(args, meterFor())).toEqual({ data: { a: 1, b: 2, c: 3 } });
+    expect(await executor.execute(args, meterFor(args))).toEqual({ data: { a: 1, b: 2, c: 3 } });
     expect(steps.splice(0)).toEqual([1, 2, 3].flatMap((n) => [`begins ${n}`, `ends ${n}`]));
   }
 });
@@ -115,7 +115,7 @@ describe('a document', () => {
     compiled.compileAtNextRun();
     for (let bits = 0; bits < 2 ** names.length; bits += 1) {
       const given = args(bits);
-      expect(canonicalText(await compiled.execute(given, meterFor()))).toBe(
+      expect(canonicalText(await compiled.execute(given, meterFor(given)))).toBe(
         canonicalText(await executeRootSelectionSet(given)),
       );
     }
@@ -136,7 +136,7 @@ test('each promise of a list fails alone, and none of its rejections is unhandle
   const args = argsOf(schema, '{ rows { id } texts }');
   const executor = executorOf(args);
   for (let run = 0; run < 3; run += 1) {
-    const { data, errors = [] } = await executor.execute(args, meterFor());
+    const { data, errors = [] } = await executor.execute(args, meterFor(args));
     const { rows } = data as { rows: readonly unknown[] };
     expect(rows.slice(0, 4)).toEqual([{ id: '0' }, null, { id: '2' }, null]);
     expect(errors).toHaveLength(150 + 3);
