@@ -5,15 +5,6 @@ const nothing = { error: null, message: null, email: null, details: null };
 
 describe('a refusal', () => {
   test.each([
-    [{ error: 'E', message: 'M', details: { a: [1] } }],
-    [{ error: 'E' }],
-    [{ error: 'E', email: 'a@example.com' }],
-    [{ message: 'M' }],
-  ])('in the shape %j is read completely', (body) => {
-    expect(toRefusal(body)).toStrictEqual({ ...nothing, ...body });
-  });
-
-  test.each([
     [{ error: 7, message: null, email: [], details: 'none' }],
     [{ details: ['a'] }],
     [[]],

@@ -111,6 +111,15 @@ test.each([
   expect(await wordFor(OPERATION_CASES.setValue.call(open.client, place.caller()))).toBe(word);
 });
 
+test('a request for a password mail that is refused by a 200 is rejected', async () => {
+  await using place = await openSandbox();
+  await using open = openClient(place.sandbox.url);
+  const body = { error: 'USER_NOT_FOUND', ok: false };
+  place.sandbox.fail({ operation: 'forgotPassword', kind: 'status', status: 200, body });
+  const call = OPERATION_CASES.forgotPassword.call(open.client, place.caller());
+  expect(await wordFor(call)).toBe('rejected');
+});
+
 const GRANT = { accessToken: 'a', refreshToken: null, passkey: null };
 
 test.each([

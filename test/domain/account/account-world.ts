@@ -27,7 +27,7 @@ export interface OpenCall {
 
 /** Creates the account's parts of the domain over the real gateway client. A test answers the calls in any order. */
 export function openAccountWorld(
-  options: Pick<Partial<SessionsOptions>, 'maxBytes' | 'freshness'> = {},
+  options: Pick<Partial<SessionsOptions>, 'maxAgeMs' | 'maxBytes' | 'freshness'> = {},
 ) {
   // The client reads the times of answers from the system clock, so both clocks must begin at the same time.
   const clock = createScriptedClock(Date.now());

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Account } from '../../../src/lib/account.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
-import { MAX_AGE_MS, openAccountWorld, snapshot } from './account-world.ts';
+import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
 
@@ -36,6 +36,20 @@ test('a snapshot is served up to the maximum age, or up to a lower age that a re
   expect(world.sessions.cached(demo, { maxAgeMs: MAX_AGE_MS - 1 })).toBeNull();
   await world.clock.advance(1);
   expect(world.sessions.cached(demo, { maxAgeMs: 2 * MAX_AGE_MS })).toBeNull();
+});
+
+test('a snapshot is served only while its token is accepted', async () => {
+  const world = openAccountWorld({ maxAgeMs: 2 * PROOF_MS });
+  const revoked = viewerOf('revoked');
+  for (const viewer of [demo, revoked]) await fetchWith(1, world, viewer);
+  world.ledger.refused(revoked);
+  await world.clock.advance(PROOF_MS - 1);
+  expect([demo, revoked].map((each) => world.sessions.cached(each) !== null)).toEqual([
+    true,
+    false,
+  ]);
+  await world.clock.advance(1);
+  expect(world.sessions.cached(demo)).toBeNull();
 });
 
 test('the memory of snapshots is bounded, and the least recently read ones are evicted first', async () => {

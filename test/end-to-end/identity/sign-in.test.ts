@@ -70,23 +70,6 @@ describe('login', () => {
   ])('is rejected with the gateway’s message: %s', async (_what, name, password, reason) => {
     expect(await login(`${name}@example.com`, password)).toEqual({ ...REJECTED, ...reason });
   });
-
-  test.each<[number, object]>([
-    [403, { error: 'EMAIL_NOT_VERIFIED', message: 'Confirm it.', details: { resend: true } }],
-    [200, { error: 'PASSWORD_EXPIRED' }],
-  ])('is rejected by status %i without a token: %j', async (status, reason) => {
-    app.sandbox.fail({ operation: 'login', kind: 'status', status, body: reason });
-    expect(await login('demo@example.com')).toEqual({ ...REJECTED, ...reason });
-  });
-
-  test('fails with GATEWAY_CONTRACT if the gateway’s answer has neither a token nor an error', async () => {
-    const body = { passkey: true };
-    app.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
-    const { errors } = await app.query(LOGIN, {
-      variables: { input: { email: 'demo@example.com', password: 'demo' } },
-    });
-    expect(errors).toMatchObject([{ extensions: { code: 'GATEWAY_CONTRACT' } }]);
-  });
 });
 
 test.each([

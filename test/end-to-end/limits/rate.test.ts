@@ -104,20 +104,6 @@ test('after a restart all users behind one address are answered, even if there a
   expect(new Set(answers.map(({ data }) => data.session.login)).size).toBe(USERS);
 }, 300_000);
 
-test('each answer is charged its fields, even if the client has asked for it before', async () => {
-  await using app = await startWithoutRefills({ MAX_COST: '200', SANDBOX_INSTRUMENTS: '40' });
-  const token = await app.signIn();
-  // After this query the size of the catalog is known, and estimates use it.
-  await app.query('{ instrument(id: "AAPL") { id } }', { token });
-  const document = '{ catalog { instruments { id name description } } }';
-  const codes: string[][] = [];
-  for (let query = 0; query < 40; query += 1) {
-    codes.push(codesOf(await app.query(document, { token })));
-  }
-  expect(codes[20]).toEqual([]);
-  expect(codes.at(-1)).toEqual(['RATE_LIMITED']);
-});
-
 let keys = 0;
 
 /** An order's outcome: its type, or the code of its error. */

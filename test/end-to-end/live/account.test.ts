@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
 import { ownApp } from '../../support/shared-app.ts';
@@ -100,19 +99,6 @@ test.each([
   const id = await orderElsewhere(app.sandbox, DEMO.email);
   await eventually(() => watcher.rows.has(String(id)), watcher.whileOpen);
   await eventually(() => expect(sessionReads()).toBe(before + times));
-});
-
-test('op 10 is called at every fifth poll if the session is selected, but not for orders alone', async () => {
-  await using own = await startTestApp({ POSITIONS_POLL_MS: '100' });
-  const client = opened(webSocketClient(own, own.sandbox.token(DEMO)));
-  const orders = client.watch({}, `subscription { ${POSITIONS} orders { closed } } }`);
-  const { sandbox } = own;
-  await eventually(() => sandbox.calls('getOpenPositions') > 5, orders.whileOpen);
-  const before = sandbox.calls('getSession');
-  // At the start there is at most one call for the proof of the token, and one for the first orders.
-  expect(before).toBeLessThanOrEqual(2);
-  const watcher = client.watch({}, ACCOUNT);
-  await eventually(() => sandbox.calls('getSession') > before + 2, watcher.whileOpen);
 });
 
 test('a field of an event is served by the feed or refused, and never causes a gateway call', async () => {
