@@ -35,7 +35,7 @@ const repository = url ? { type: 'git', url, directory: 'client' } : undefined;
 const name = process.env.PACKAGE_NAME || manifest.name;
 const packed = JSON.stringify({ ...manifest, name, version, repository, typesVersions }, null, 2);
 writeFileSync(join(folder, 'package.json'), `${packed}\n`);
-for (const file of ['LICENSE', 'texts.json', 'trusted-documents.json'])
+for (const file of ['LICENSE', 'schema.json', 'texts.json', 'trusted-documents.json'])
   copyFileSync(join(sources, file), join(folder, file));
 // Links to the repository's other pages lose their targets, because the package does not have those pages.
 writeFileSync(

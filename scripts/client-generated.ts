@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type GraphQLAbstractType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
@@ -32,6 +33,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     [ROWS, rowsFile(schema)],
     ['src/generated/type-policies.ts', typePolicies(schema)],
     ['src/generated/types-without-id.ts', typesWithoutId(schema)],
+    ['schema.json', schemaFile(schema)],
     ['texts.json', textsFile()],
     ['trusted-documents.json', await trustedDocuments(schema)],
   ]);
@@ -57,24 +59,42 @@ function possibleTypes(schema: GraphQLSchema): string {
   const rows = typesOf(schema)
     .filter(isAbstractType)
     .flatMap((type) => {
-      const names = schema.getPossibleTypes(type).map(({ name }) => `'${name}'`);
-      const line = `  ${type.name}: [${names.toSorted().join(', ')}],`;
+      const names = possibleNames(schema, type).map((name) => `'${name}'`);
+      const line = `  ${type.name}: [${names.join(', ')}],`;
       if (line.length <= LINE_WIDTH) return [line];
-      return [`  ${type.name}: [`, ...names.toSorted().map((name) => `    ${name},`), '  ],'];
+      return [`  ${type.name}: [`, ...names.map((name) => `    ${name},`), '  ],'];
     });
   const about = 'The object types of each interface and union, as a normalized cache needs them.';
   return constant(about, 'possibleTypes: Readonly<Record<string, string[]>> = {', rows, '};');
 }
 
 function typesWithoutId(schema: GraphQLSchema): string {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
-  const rows = typesOf(schema)
-    .filter((type) => isObjectType(type))
-    .filter((type) => !roots.includes(type))
-    .filter((type) => isTick(type) || !('id' in type.getFields()))
-    .map(({ name }) => `  '${name}',`);
+  const rows = namesWithoutId(schema).map((name) => `  '${name}',`);
   const about = 'The object types that a normalized cache stores inside their parent object.';
   return constant(about, 'typesWithoutId: readonly string[] = [', rows, '];');
+}
+
+function namesWithoutId(schema: GraphQLSchema): readonly string[] {
+  return typesOf(schema)
+    .filter((type) => isObjectType(type) && isPartOfOther(schema, type))
+    .map(({ name }) => name);
+}
+
+/** What caches need to know of the schema, for tools and other languages. */
+function schemaFile(schema: GraphQLSchema): string {
+  const possible = typesOf(schema)
+    .filter(isAbstractType)
+    .map((type) => [type.name, possibleNames(schema, type)]);
+  const facts = {
+    possibleTypes: Object.fromEntries(possible),
+    typesWithoutId: namesWithoutId(schema),
+  };
+  return `${JSON.stringify(facts, null, 2)}\n`;
+}
+
+function possibleNames(schema: GraphQLSchema, type: GraphQLAbstractType): readonly string[] {
+  const names = schema.getPossibleTypes(type).map(({ name }) => name);
+  return names.toSorted();
 }
 
 /** A file with one constant, and one line for each of its rows. */
@@ -122,8 +142,8 @@ function lists(names: string): TypePolicy {
 
 /** Whether a cache stores the objects of a type as parts of other objects, because they may lack an id of their own. */
 function isPartOfOther(schema: GraphQLSchema, type: GraphQLObjectType): boolean {
-  const isRoot = type === schema.getQueryType() || type === schema.getSubscriptionType();
-  if (isRoot) return false;
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  if (roots.includes(type)) return false;
   const id = type.getFields().id?.type;
   const alwaysHasId = id !== undefined && isNonNullType(id);
   return isTick(type) || !alwaysHasId;

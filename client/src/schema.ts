@@ -1,3 +1,5 @@
+export { getDataID, keys } from './cache-keys.ts';
+export { type ExecutionResult, executionResult, type FormattedError } from './execution-result.ts';
 export { ERROR_CODES, type ServerErrorCode } from './generated/error-codes.ts';
 export { possibleTypes } from './generated/possible-types.ts';
 export type { Instrument, PendingOrder, Position, Side } from './generated/rows.ts';

@@ -1,7 +1,7 @@
 import type { ApolloLink } from '@apollo/client/link';
-import type { GraphQLFormattedError } from 'graphql';
 import type { Result } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
+import { formattedError } from '../execution-result.ts';
 
 /** The codes of errors that the client itself raises, because no whole answer arrived. Apollo calls them network errors. */
 const OWN_CODES = new Set(['ABORTED', 'DISPOSED', 'NETWORK', 'PROTOCOL', 'SIGNED_OUT']);
@@ -17,20 +17,4 @@ export function formattedResult({
   errors,
 }: Result<Record<string, unknown>>): ApolloLink.Result {
   return errors.length === 0 ? { data } : { data, errors: errors.map(formattedError) };
-}
-
-/** The server's error with all its extensions, and with the request id that the server's log has. */
-export function formattedError(error: TradingGraphError): GraphQLFormattedError {
-  const { message, path, code, retryable, retryAfter, requestId, extensions } = error;
-  return {
-    message,
-    ...(path !== null && { path }),
-    extensions: {
-      ...(requestId !== null && { requestId }),
-      ...(retryAfter !== null && { retryAfter }),
-      ...extensions,
-      code,
-      retryable,
-    },
-  };
 }

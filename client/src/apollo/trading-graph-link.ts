@@ -3,9 +3,10 @@ import { Observable } from '@apollo/client/utilities';
 import type { RequestOptions, Result } from '../core.ts';
 import type { CoreClient } from '../core-client.ts';
 import type { TradingGraphError } from '../errors.ts';
+import { formattedError } from '../execution-result.ts';
 import { fireAndForget } from '../fire-and-forget.ts';
 import type { Operation } from '../operation.ts';
-import { formattedError, formattedResult, isOwnError } from './formatted-result.ts';
+import { formattedResult, isOwnError } from './formatted-result.ts';
 import { ResumedVariables } from './resumed-variables.ts';
 
 type LinkClient = Pick<CoreClient, 'query' | 'mutate' | 'subscribe'>;

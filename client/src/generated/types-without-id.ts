@@ -2,6 +2,7 @@
 
 /** The object types that a normalized cache stores inside their parent object. */
 export const typesWithoutId: readonly string[] = [
+  'AccountAccess',
   'AccountChanges',
   'Acknowledged',
   'CatalogChanges',
@@ -21,4 +22,5 @@ export const typesWithoutId: readonly string[] = [
   'Rejected',
   'Swap',
   'TradingHours',
+  'WithdrawalMethod',
 ];

@@ -20,7 +20,14 @@ const run = promisify(execFile);
 
 /** The package's files besides `src`. */
 const FILES = [
-  ...['package.json', 'LICENSE', 'README.md', 'texts.json', 'trusted-documents.json'],
+  ...[
+    'package.json',
+    'LICENSE',
+    'README.md',
+    'schema.json',
+    'texts.json',
+    'trusted-documents.json',
+  ],
   ...['tsconfig.json', 'build.mjs', 'rolldown.config.mjs'],
 ];
 

@@ -22,7 +22,7 @@ const ROWS: readonly Measured[] = [
   { file: WHOLE, maxKilobytes: 22.7 },
   { file: 'react', beside: WHOLE, maxKilobytes: 0.9 },
   { file: 'apollo', beside: WHOLE, maxKilobytes: 1.6 },
-  { file: 'schema', maxKilobytes: 0.7 },
+  { file: 'schema', maxKilobytes: 0.9 },
 ];
 
 export interface Size extends Measured {
