@@ -35,7 +35,7 @@ import { RepeatedErrors } from './lib/repeated-errors.ts';
 import { Turns } from './lib/turns.ts';
 import type { sandboxSites } from './sandbox/page/sites.ts';
 import type { Sandbox } from './sandbox/start.ts';
-import { catalogSize } from './schema/list-sizes.ts';
+import { catalogSize } from './schema/field-options.ts';
 import { publicCause } from './schema/public-error.ts';
 import { printedSchema } from './schema/schema.ts';
 

@@ -1,7 +1,6 @@
 import type { Operation, OperationContext } from '../engine/index.ts';
 import { Context } from '../schema/context.ts';
-import { type Plan, Scope } from '../schema/scope.ts';
-import type { Services } from '../schema/services.ts';
+import { type Plan, Scope, type Services } from '../schema/scope.ts';
 
 /** The context of one operation. Resolvers read through it. */
 export class GraphContext extends Context implements OperationContext {

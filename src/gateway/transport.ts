@@ -2,7 +2,7 @@ import { type Dispatcher, errors } from 'undici';
 import { ByteCollector } from '../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { clientOf } from '../lib/limits/request-caller.ts';
-import { OversizeError, unpack } from '../lib/unpack.ts';
+import { OversizeError, unpack } from '../lib/pack.ts';
 import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, Send, WireCall } from './exchange.ts';
 import type { Pools } from './pools.ts';

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, brotliDecompress, constants, gunzip, gzip, inflate } from 'node:zlib';
 
 export type Encoding = 'br' | 'gzip';
 export type Body = string | Buffer;
@@ -15,4 +15,32 @@ const compressGzip = promisify(gzip);
 /** Compresses off the event loop, in the thread pool. */
 export function pack(body: Body, encoding: Encoding): Promise<Buffer> {
   return encoding === 'gzip' ? compressGzip(body) : compressBrotli(body, BROTLI);
+}
+
+const unpackers = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+
+export class OversizeError extends Error {
+  override readonly name = 'OversizeError';
+}
+
+/** Decompresses up to `maxBytes`: a few kilobytes on the wire can expand to gigabytes. */
+export async function unpack(
+  packed: Buffer,
+  encoding: string | undefined,
+  maxBytes: number,
+): Promise<Buffer> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return packed;
+  if (!Object.hasOwn(unpackers, name)) throw new Error('an encoding that was not asked for');
+  try {
+    return await unpackers[name as keyof typeof unpackers](packed, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (error instanceof RangeError) throw new OversizeError('the unpacked answer is too large');
+    throw error;
+  }
 }

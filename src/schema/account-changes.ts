@@ -5,10 +5,9 @@ import type { PullStream } from '../lib/pull-stream.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
-import { OrderRef } from './holding.ts';
+import { nonNull } from './field-options.ts';
+import { OrderRef, PositionTotalsRef } from './holding.ts';
 import { changesArgs, eventFields, positionFields, watching } from './live.ts';
-import { nonNull } from './nullability.ts';
-import { PositionTotalsRef } from './position-totals.ts';
 import { SessionRef } from './session.ts';
 
 /** Traits of fields for which the feed reads op 10 as well as op 12. For figures it reads op 10 more often. */

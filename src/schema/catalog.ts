@@ -2,9 +2,8 @@ import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { traits } from '../lib/field-traits.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
+import { nonNull, nullable, perInstrument } from './field-options.ts';
 import { InstrumentRef } from './instrument.ts';
-import { perInstrument } from './list-sizes.ts';
-import { nonNull, nullable } from './nullability.ts';
 
 export const CatalogRef = builder.objectRef<CatalogView>('Catalog').implement({
   description:

@@ -1,7 +1,6 @@
 import type { Caller } from '../gateway/caller.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
-import { NO_PLAN, type ReadRecord, Scope } from './scope.ts';
-import type { Services } from './services.ts';
+import { NO_PLAN, type ReadRecord, Scope, type Services } from './scope.ts';
 
 /** The feed lacks a field's data, so the field would need a gateway call for each event and subscriber. */
 export class NotInEventsError extends Error {

@@ -8,9 +8,8 @@ import { traits } from '../lib/field-traits.ts';
 import { builder } from './builder.ts';
 import { CatalogRef } from './catalog.ts';
 import { exposed } from './exposed.ts';
+import { nonNull, perInstrument } from './field-options.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
-import { perInstrument } from './list-sizes.ts';
-import { nonNull } from './nullability.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description:

@@ -10,9 +10,8 @@ import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposed, type FieldBuilder } from './exposed.ts';
-import { PositionRef } from './holding.ts';
-import { nonNull } from './nullability.ts';
-import { PositionTotalsRef } from './position-totals.ts';
+import { nonNull } from './field-options.ts';
+import { PositionRef, PositionTotalsRef } from './holding.ts';
 
 builder.subscriptionType({ description: 'Live lists, over WebSocket or as an event stream.' });
 

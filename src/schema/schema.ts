@@ -13,7 +13,6 @@ import './instrument.ts';
 import './instruments.ts';
 import './live.ts';
 import './payments.ts';
-import './position-totals.ts';
 import './scalars.ts';
 import './session.ts';
 import './sign-in.ts';

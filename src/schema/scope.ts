@@ -4,6 +4,7 @@ import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
 import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page.ts';
 import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
+import type { createDomain } from '../domain/create-domain.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { InputOf, ReadOperation } from '../gateway/define-operation.ts';
 import type { Instrument } from '../gateway/operations/get-all-tickers.ts';
@@ -17,7 +18,6 @@ import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
 import { memo } from '../lib/memo.ts';
 import { toToken } from '../lib/token.ts';
 import { type ById, KeyedRead } from './keyed-read.ts';
-import type { Services } from './services.ts';
 
 const MAX_IDS = 500;
 
@@ -271,3 +271,12 @@ function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<strin
   const grouped = memo(groups, list, () => Map.groupBy(list, ({ symbol }) => symbol));
   return grouped as ReadonlyMap<string, readonly T[]>;
 }
+
+/**
+ * The dependencies of resolvers, created once per process by the composition root. It omits orders and the proof ledger:
+ * resolvers place orders through the order desk, which requires proof.
+ */
+export type Services = Omit<
+  ReturnType<typeof createDomain>,
+  'orders' | 'ledger' | 'resumePolls' | 'caches'
+>;

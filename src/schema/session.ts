@@ -3,8 +3,8 @@ import { systemClock } from '../lib/clock.ts';
 import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
+import { nonNull, nullable } from './field-options.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { nonNull, nullable } from './nullability.ts';
 
 const UNDOCUMENTED = 'Passed through. The gateway does not document it.';
 
