@@ -14,7 +14,7 @@ import { openRaw } from '../chaos/raw-connection.ts';
 import {
   askAndStall,
   cuts,
-  LONG_REQUESTS,
+  LONG_ANSWERS,
   longField,
   MEGABYTE,
   ROOMY,
@@ -254,7 +254,7 @@ const GUARDS: readonly Guard[] = [
     offender: 'an account',
     row: 'unread and unfinished bytes',
     limits: {},
-    environment: LONG_REQUESTS,
+    environment: LONG_ANSWERS,
     connections: { heldBytes: 24 * MEGABYTE },
     offend: ({ app, token, held }) => {
       let readers = 0;

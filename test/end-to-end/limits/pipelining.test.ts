@@ -7,7 +7,8 @@ import { provedToken } from '../operations/accounts.ts';
 import { seriesValue } from '../operations/scraped.ts';
 import {
   askAndStall,
-  LONG_REQUESTS,
+  LONG_ANSWERS,
+  longDocument,
   longField,
   MEGABYTE,
   postOf,
@@ -20,14 +21,14 @@ import {
 test('a pipelined request is executed only when the client has read the earlier answers', async () => {
   // With this limit the slow reader is not closed, even on a busy machine.
   const connections = { ...ROOMY, unreadMs: 86_400_000 };
-  await using app = await startTestApp(LONG_REQUESTS, { connections });
+  await using app = await startTestApp(LONG_ANSWERS, { connections });
   const token = await provedToken(app);
   app.sandbox.clearCalls();
   using reader = await askAndStall(app, `{ ${longField(UNTAKEN_BYTES)} }`, { token });
   reader.socket.write(postOf('{ customerId }', { token }).repeat(3));
   await eventually(async () => expect(await unreadBytes(app)).toBeGreaterThan(UNTAKEN_BYTES));
   // The kernel buffers less than this, so a part of this request stays unsent if the service does not read.
-  reader.socket.write(postOf(`{ ${longField(20 * MEGABYTE)} }`));
+  reader.socket.write(postOf(longDocument(20 * MEGABYTE)));
   await eventually(() => expect(reader.socket.writableLength).toBeGreaterThan(10 * MEGABYTE));
   expect(app.sandbox.calls('getCustomerId')).toBe(0);
   reader.socket.resume();

@@ -4,9 +4,14 @@ import { seriesValue } from '../operations/scraped.ts';
 
 export const MEGABYTE = 1_048_576;
 
-/** Settings for tests of slow readers: requests may be as long as their answers. */
-export const LONG_REQUESTS = {
+const INSTRUMENTS = 5_000;
+/** The length of a response key. It can be 255. */
+const KEY_LENGTH = 250;
+
+/** Settings for tests of slow readers: requests and answers may be long. */
+export const LONG_ANSWERS = {
   MAX_BODY_BYTES: String(24 * MEGABYTE),
+  SANDBOX_INSTRUMENTS: String(INSTRUMENTS),
   MAX_COST: '100000000',
   // Sent bytes count towards this limit.
   RATE_LIMIT_PER_MINUTE: '1000000',
@@ -29,9 +34,16 @@ export function statusesIn({ received }: RawConnection): string[] {
   return [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status = '']) => status);
 }
 
-/** A field whose answer is as long as its request. */
+/** A field whose answer has at least this many bytes. */
 export function longField(bytes: number): string {
-  return `${'a'.repeat(bytes)}: __typename`;
+  const count = Math.ceil(bytes / (INSTRUMENTS * KEY_LENGTH));
+  const keys = Array.from({ length: count }, (_, index) => `a${index}`.padEnd(KEY_LENGTH, 'a'));
+  return `catalog { instruments { ${keys.map((key) => `${key}: id`).join(' ')} } }`;
+}
+
+/** A document of this many bytes with a short answer. */
+export function longDocument(bytes: number): string {
+  return `{ __typename } # ${'a'.repeat(bytes)}`;
 }
 
 export interface Post {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
-  LONG_REQUESTS,
+  LONG_ANSWERS,
   longField,
   MEGABYTE,
   ROOMY,
@@ -48,7 +48,7 @@ test('the server does not read from a socket that does not read its pongs', asyn
 });
 
 test('an operation does not begin on a socket that has not read its earlier answers', async () => {
-  await using app = await startTestApp(LONG_REQUESTS, patient);
+  await using app = await startTestApp(LONG_ANSWERS, patient);
   const token = app.sandbox.token({ email: 'demo@example.com' });
   using raw = await initializedSocket(app, token);
   using other = await initializedSocket(app, token);

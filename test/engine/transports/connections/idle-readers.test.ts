@@ -24,7 +24,7 @@ const schema = extendedSchema(['Query', 'Catalog', 'PositionChanges'], {
 });
 
 const app = sharedApp(
-  { RATE_LIMIT_PER_MINUTE: '1000000' },
+  { RATE_LIMIT_PER_MINUTE: '1000000', MAX_COST: '100000000' },
   { schema, connections: { unreadMs: UNREAD_MS } },
 );
 const token = () => app.sandbox.token({ email: 'demo@example.com' });
