@@ -232,3 +232,16 @@ test.each([
   // Node does not print the error again as plain text.
   expect(facade.logged.at(-1)).toBe(fatal[0]);
 });
+
+test('a process that must not generate code starts, and answers each document again and again', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const flags = ['--disallow-code-generation-from-strings'];
+  await using facade = await startFacadeProcess({ GATEWAY_URL: gateway.url }, flags);
+  const token = gateway.token({ email: 'demo@example.com' });
+  const document = '{ session { login } positions { id instrument { name } } }';
+  for (let run = 0; run < 3; run += 1) {
+    const { data, errors } = await facade.query(document, { token });
+    expect(errors).toEqual([]);
+    expect(data.positions.length).toBeGreaterThan(0);
+  }
+});

@@ -14,7 +14,7 @@ import { withoutStack } from '../../../lib/stackless-error.ts';
 import { type Meter, withinBudget } from '../../operation/meter.ts';
 import type { PartsFormat } from '../../operation/transport-context.ts';
 import type { Selections } from '../selections.ts';
-import { type CompiledCode, compile, type Flags } from './generated-code.ts';
+import { type CompiledOperation, compile, type Flags } from './compile.ts';
 import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
 
@@ -48,7 +48,7 @@ export class CompilingExecutor {
   readonly #onCompiled: () => void;
   readonly #flagNames: readonly string[];
   /** The code for each combination of flags; null if it cannot be compiled. */
-  readonly #compiledCode = new Map<string, CompiledCode | null>();
+  readonly #compiledCode = new Map<string, CompiledOperation | null>();
   /** The number of fields in the compiled code. It estimates the memory of the code. */
   compiledFields = 0;
   #runs = 0;
@@ -74,7 +74,7 @@ export class CompilingExecutor {
   }
 
   #runCompiled(
-    code: CompiledCode,
+    code: CompiledOperation,
     args: ValidatedExecutionArgs,
     meter: Meter,
   ): MaybePromise<ExecutionResult> {
@@ -106,7 +106,7 @@ export class CompilingExecutor {
     this.#runs = RUNS_BEFORE_COMPILING;
   }
 
-  #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledCode | null {
+  #codeFor({ variableValues }: ValidatedExecutionArgs): CompiledOperation | null {
     this.#runs += 1;
     const flags = this.#readFlags(variableValues.coerced);
     if (flags === null) return null;

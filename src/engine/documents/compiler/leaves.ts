@@ -8,34 +8,32 @@ import {
 } from 'graphql';
 import { extraForText } from '../../operation/meter.ts';
 import { abandon } from './metering.ts';
-import type { Run } from './run.ts';
-
-export type ReadLeaf = (value: unknown, run: Run) => unknown;
+import type { Complete, Run } from './run.ts';
 
 /** Thrown if an answer would be incomplete: the reference executor reports the error. A singleton captures no stack. */
 const NOT_WHOLE = new Error('the answer would not be whole');
 
-/** Returns the error for a value that compiled code cannot complete, and drops the value. */
+/** Returns the error for a value that a compiled operation cannot complete, and drops the value. */
 export function notWhole(value: unknown): Error {
   abandon(value);
   return NOT_WHOLE;
 }
 
 /** Returns a function that serializes a leaf as its type does. Most values need no conversion, so the type is not called. */
-export function leafOf(type: GraphQLLeafType): ReadLeaf {
+export function leafOf(type: GraphQLLeafType): Complete {
   switch (type) {
     case GraphQLString:
     case GraphQLID:
-      return (value, run) =>
+      return (run, value) =>
         typeof value === 'string' ? countedText(value, run) : serialized(type, value);
     case GraphQLFloat:
-      return (value) => (Number.isFinite(value) ? value : serialized(type, value));
+      return (_run, value) => (Number.isFinite(value) ? value : serialized(type, value));
     case GraphQLInt:
-      return (value) => (isInt(value) ? value : serialized(type, value));
+      return (_run, value) => (isInt(value) ? value : serialized(type, value));
     case GraphQLBoolean:
-      return (value) => (typeof value === 'boolean' ? value : serialized(type, value));
+      return (_run, value) => (typeof value === 'boolean' ? value : serialized(type, value));
     default:
-      return (value) => serialized(type, value);
+      return (_run, value) => serialized(type, value);
   }
 }
 

@@ -6,11 +6,10 @@ import { FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter
 export type NullableFields = ReadonlyMap<string, readonly FieldNode[]>;
 
 export type Complete = (run: Run, value: unknown) => unknown;
-export type RunRoot = (run: Run, source: unknown) => Record<string, unknown>;
+/** An object of the answer. */
+export type Target = Record<string, unknown>;
 
-type Target = Record<string, unknown>;
-
-/** One execution of compiled code: its context, its meter and its pending promises. */
+/** One execution of a compiled operation: its context, its meter and its pending promises. */
 export class Run {
   readonly context: unknown;
   /** The arguments of each resolver, by its index. */
@@ -35,7 +34,10 @@ export class Run {
   }
 
   /** Returns null if the reference executor has to answer in place of this run, and report an error. */
-  answer(root: RunRoot, source: unknown): MaybePromise<ExecutionResult | null> {
+  answer(
+    root: (run: Run, source: unknown) => Target,
+    source: unknown,
+  ): MaybePromise<ExecutionResult | null> {
     this.meter.begin();
     let data: Target;
     try {
@@ -54,7 +56,7 @@ export class Run {
 
   wait(value: PromiseLike<unknown>, complete: Complete, target: Target, key: string): void {
     this.#pending += 1;
-    // A foreign thenable could call back at once, while generated code still builds an object. Promise.resolve prevents that.
+    // A foreign thenable could call back at once, while its object is still being made. Promise.resolve prevents that.
     Promise.resolve(value).then(
       (resolved) =>
         this.#attempt(() => {

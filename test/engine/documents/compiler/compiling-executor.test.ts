@@ -12,41 +12,23 @@ import {
 } from './both-executors.ts';
 import { hostileSchema } from './hostile-schema.ts';
 
-describe('the text of a client', () => {
-  test.each([
-    '"); globalThis.wasRun = 1; ("',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: generated code must not take this text for a template
-    '${globalThis.wasRun = 1}',
-    '\u2028globalThis.wasRun = 1\u2029',
-    '*/ globalThis.wasRun = 1 /*',
-  ])('is never executed as code: %j', async (text) => {
-    const must = JSON.stringify(text);
+test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then'])(
+  'a client can use the name %s',
+  async (name) => {
     const { found, isCompiled } = await executeValid(
-      `{ echo(must: ${must}, text: ${must}, ids: [${must}], filter: { text: ${must}, must: 1 }) }`,
-    );
-    expect(isCompiled).toBe(true);
-    expect(found.data).toMatchObject({ echo: { must: text, ids: [text], filter: { text } } });
-    expect(globalThis).not.toHaveProperty('wasRun');
-  });
-
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'run', 'NOT_WHOLE'])(
-    'can contain the name %s',
-    async (name) => {
-      const { found, isCompiled } = await executeValid(
-        `query ${name}($${name}: ID!) {
+      `query ${name}($${name}: ID!) {
           ${name}: echo(must: $${name}) ...${name} x: nodeMustRead { ...b }
         }
         fragment ${name} on Query { other: echo(must: $${name}) }
         fragment b on Node { ${name}: __typename }`,
-        { variableValues: JSON.parse(`{"${name}":"given"}`) },
-      );
-      expect(isCompiled).toBe(true);
-      expect(JSON.stringify(found.data)).toContain(`{"${name}":{"must":"given"`);
-      expect(JSON.stringify(found.data)).toContain(`{"${name}":"Node"}`);
-    },
-  );
-});
-
+      { variableValues: JSON.parse(`{"${name}":"given"}`) },
+    );
+    // Only graphql-js can make an object with this key.
+    expect(isCompiled).toBe(name !== '__proto__');
+    expect(JSON.stringify(found.data)).toContain(`{"${name}":{"must":"given"`);
+    expect(JSON.stringify(found.data)).toContain(`{"${name}":"Node"}`);
+  },
+);
 test('conditions of another operation in the document do not prevent compiling', async () => {
   const { found, isCompiled } = await executeValid(
     `query One($skip: Boolean!) { nodeMustRead { ...F @skip(if: $skip) text } }
@@ -94,10 +76,10 @@ describe('a document', () => {
     return `{ nodeMustRead { ${ids.join(' ')} } }`;
   };
 
-  test('is compiled if it has at most 300 fields, for at most sixteen combinations of its conditions', async () => {
+  test('is compiled if it has at most 1,000 fields, for at most sixteen combinations of its conditions', async () => {
     // The field around the ids counts too.
-    expect((await executeValid(manyIds(299))).isCompiled).toBe(true);
-    expect((await executeValid(manyIds(300))).isCompiled).toBe(false);
+    expect((await executeValid(manyIds(999))).isCompiled).toBe(true);
+    expect((await executeValid(manyIds(1_000))).isCompiled).toBe(false);
     const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     const head = names.map((name) => `$${name}: Boolean!`).join(', ');
     const fields = names.map((name) => `${name}: id @include(if: $${name})`).join(' ');

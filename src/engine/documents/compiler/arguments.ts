@@ -1,0 +1,32 @@
+import { type FieldNode, type GraphQLField, getArgumentValues, type VariableValues } from 'graphql';
+import { mayHoldVariable } from '../selections.ts';
+import { NotCompilableError } from './not-compilable-error.ts';
+
+export type Field = GraphQLField<unknown, unknown>;
+type Values = Readonly<Record<string, unknown>>;
+export type ArgumentsOf = (variables: VariableValues) => readonly Values[];
+
+const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
+
+/** The arguments of the resolvers that an operation calls. Those without variables are read once. */
+export class Arguments {
+  readonly #all: (Values | ((variables: VariableValues) => Values))[] = [];
+
+  /** Returns the index of the field's arguments. */
+  add(field: Field, node: FieldNode): number {
+    const read = (variables: VariableValues) => getArgumentValues(field, node, variables);
+    try {
+      const values = node.arguments?.some(mayHoldVariable) ? read : read(NO_VARIABLES);
+      return this.#all.push(values) - 1;
+    } catch (error) {
+      throw new NotCompilableError('arguments that cannot be read', { cause: error });
+    }
+  }
+
+  reader(): ArgumentsOf {
+    const all = this.#all;
+    const constant = all.filter((each) => typeof each !== 'function');
+    if (constant.length === all.length) return () => constant;
+    return (variables) => all.map((each) => (typeof each === 'function' ? each(variables) : each));
+  }
+}

@@ -1,0 +1,2 @@
+/** Thrown where an operation selects what only the reference executor executes. */
+export class NotCompilableError extends Error {}
