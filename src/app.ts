@@ -117,6 +117,7 @@ export async function startApp(config: Config, given: AppOptions) {
   opened.defer(() => stopping.abort());
   fireAndForget('order record', domain.orders.watchCutOffs(stopping.signal));
   opened.defer(() => domain.feeds.close());
+  opened.defer(() => domain.ownLists.close());
 
   const readiness = new Readiness({
     gateway: () => gateway.degradedReason(),

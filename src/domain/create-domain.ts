@@ -22,6 +22,7 @@ import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
 import { Feeds } from './feed/feeds.ts';
 import { OpenPositions } from './feed/open-positions.ts';
+import { OwnLists } from './feed/own-lists.ts';
 import { PollSchedule } from './feed/poll-schedule.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
 import { orderLines } from './trading/order-line.ts';
@@ -114,19 +115,23 @@ export function createDomain(parts: DomainParts) {
   // Live feeds.
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;
   const schedule = new PollSchedule({ clock, pollsPerSecond, random });
-  const feeds = new Feeds({
-    gateway,
-    sessions,
-    newestPositions,
-    freshness,
+  const listOptions = {
     ledger,
     schedule,
     clock,
     random,
     pollMs: settings.positionsPollMs,
-    sessionMaxAgeMs,
     firstListMs: settings.gatewayTimeoutMs,
+  };
+  const feeds = new Feeds({
+    ...listOptions,
+    gateway,
+    sessions,
+    newestPositions,
+    freshness,
+    sessionMaxAgeMs,
   });
+  const ownLists = new OwnLists({ ...listOptions, prover, logicalClock });
   accounts.on('changed', (account) => feeds.accountChanged(account));
   const openPositions = new OpenPositions({
     gateway,
@@ -168,7 +173,7 @@ export function createDomain(parts: DomainParts) {
   });
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
 
-  metrics.watch({ catalogs, feeds, schedule, orders });
+  metrics.watch({ catalogs, feeds, ownLists, schedule, orders });
   return {
     /** The gateway without a user, for signing in. */
     client,
@@ -183,6 +188,7 @@ export function createDomain(parts: DomainParts) {
     sessions,
     openPositions,
     feeds,
+    ownLists,
     catalogs,
     orders,
     orderDesk,

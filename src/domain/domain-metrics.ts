@@ -1,12 +1,14 @@
 import type { MetricsRegistry } from '../lib/metrics.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { Feeds } from './feed/feeds.ts';
+import type { OwnLists } from './feed/own-lists.ts';
 import type { PollSchedule } from './feed/poll-schedule.ts';
 
 /** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
   readonly feeds: Feeds;
+  readonly ownLists: OwnLists;
   readonly schedule: PollSchedule;
   readonly orders: { readonly oldestSeconds: number };
 }
@@ -52,7 +54,7 @@ export class DomainMetrics {
   }
 
   /** Adds the gauges. */
-  watch({ catalogs, feeds, schedule, orders }: Watched): void {
+  watch({ catalogs, feeds, ownLists, schedule, orders }: Watched): void {
     const registry = this.#registry;
     registry.gauge(
       'order_oldest_under_way_seconds',
@@ -72,8 +74,16 @@ export class DomainMetrics {
         return figures.length === 0 ? null : Math.min(...figures.map((each) => each.leftSeconds));
       },
     );
-    registry.gauge('feeds', 'Accounts whose positions are polled.', () => feeds.polled);
-    registry.gauge('feeds_delayed', 'Feeds whose last poll failed.', () => feeds.delayed);
+    registry.gauge(
+      'feeds',
+      'Live lists that are polled, each of one account.',
+      () => feeds.polled + ownLists.polled,
+    );
+    registry.gauge(
+      'feeds_delayed',
+      'Feeds whose last poll failed.',
+      () => feeds.delayed + ownLists.delayed,
+    );
     registry.gauge(
       'feed_oldest_seconds',
       'Time since the gateway confirmed the oldest list in use; 0 if there is none.',
@@ -84,7 +94,11 @@ export class DomainMetrics {
       'Factor by which GATEWAY_POLLS_PER_SECOND lengthens all poll intervals.',
       () => schedule.stretch,
     );
-    registry.gauge('subscriptions', 'Live subscriptions.', () => feeds.subscriptions);
+    registry.gauge(
+      'subscriptions',
+      'Live subscriptions.',
+      () => feeds.subscriptions + ownLists.subscriptions,
+    );
     const byGroup = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
       registry.gauges(name, help, ['group'], () =>
         catalogs.figures.map((each) => [each[figure], each.group]),

@@ -71,11 +71,17 @@ export class Context implements ReadRecord {
     name: string,
     send: (account: FreshAccountProof, caller: Caller) => Promise<T>,
   ): Promise<T> {
-    const { writeLimits } = this.services;
+    const { ownLists, writeLimits } = this.services;
     return this.write((scope) =>
-      writeLimits.write(clientOf(scope.caller), name, async () =>
-        send(await scope.accountNow(), scope.caller),
-      ),
+      writeLimits.write(clientOf(scope.caller), name, async () => {
+        const account = await scope.accountNow();
+        try {
+          return await send(account, scope.caller);
+        } finally {
+          // Its live lists show the change soon.
+          ownLists.accountChanged(account.account);
+        }
+      }),
     );
   }
 

@@ -1,7 +1,8 @@
-import type { FieldMap } from '@pothos/core';
+import type { FieldMap, ObjectRef } from '@pothos/core';
 import type { builder } from './builder.ts';
 
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Each> ? Each : never;
+export type RefOf<Row> = ObjectRef<Types, Row>;
 export type FieldBuilder<Source> = PothosSchemaTypes.ObjectFieldBuilder<Types, Source>;
 
 interface Scalars {

@@ -2,6 +2,7 @@ import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { FeedEvent } from '../domain/feed/feed-state.ts';
+import type { ListEvent } from '../domain/feed/list-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
@@ -48,7 +49,9 @@ const ofTicks = {
     'Positions of which only these fields have changed since your last event. If you select this field, `upserted` does not have these positions. A snapshot has no ticks.',
 } as const;
 
-export function eventFields(t: FieldBuilder<FeedEvent>) {
+export function eventFields<Event extends ListEvent<unknown>>(builderOfEvent: FieldBuilder<Event>) {
+  // The common fields of the events of all live lists.
+  const t = builderOfEvent as unknown as FieldBuilder<ListEvent<unknown>>;
   return {
     ...exposed(t, {
       'String!': { cursor: 'Identifies the state after this event. Send it as the next `after`.' },

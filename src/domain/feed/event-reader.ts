@@ -1,9 +1,20 @@
-import type { FeedEvent, FeedState, FeedView } from './feed-state.ts';
+import type { FeedStatus, FeedView, ListEvent } from './list-state.ts';
 import { SNAPSHOT } from './timeline.ts';
 import type { WatchOptions } from './watch-options.ts';
 
-/** Computes one subscription's events: the changes since its last event, or each time the whole list of positions. */
-export class EventReader {
+/** The state of a feed as readers use it. */
+export interface ReadState<Event> {
+  readonly list: unknown;
+  readonly status: FeedStatus;
+  readonly version: number;
+  readonly rows: readonly unknown[];
+  versionOf(view: FeedView, cursor: string | null): number | null;
+  since(view: FeedView, version: number, ticks: boolean): Event;
+  isEmpty(event: Event, version: number): boolean;
+}
+
+/** Computes one subscription's events: the changes since its last event, or each time the whole list. */
+export class EventReader<Event extends ListEvent<unknown>> {
   readonly #view: FeedView;
   readonly #after: string | null;
   readonly #ticks: boolean;
@@ -12,11 +23,11 @@ export class EventReader {
   #version = SNAPSHOT;
   #versionBefore = SNAPSHOT;
   /** The last event. A reader of changes keeps an event without rows instead, so that it keeps no lists. */
-  #last: FeedEvent | null = null;
+  #last: Event | null = null;
 
   constructor({ after, ticks = false, follows = 'positions' }: WatchOptions) {
     this.#isWhole = follows === 'list';
-    this.#view = follows === 'orders' || follows === 'figures' ? 'account' : 'positions';
+    this.#view = follows === 'orders' || follows === 'figures' ? 'account' : 'list';
     this.#after = after ?? null;
     this.#ticks = ticks;
   }
@@ -25,7 +36,7 @@ export class EventReader {
    * The next event; undefined if nothing has changed and no heartbeat is due (`isBeat`). The first event is a snapshot, or
    * the changes since a cursor of the feed.
    */
-  next(state: FeedState, isBeat: boolean): FeedEvent | undefined {
+  next(state: ReadState<Event>, isBeat: boolean): Event | undefined {
     if (this.#last === null) this.#version = state.versionOf(this.#view, this.#after) ?? SNAPSHOT;
     const before = this.#version;
     const event = state.since(this.#view, this.#isWhole ? SNAPSHOT : before, this.#ticks);
@@ -41,7 +52,7 @@ export class EventReader {
   }
 
   /** Repeats the last event, marked as delayed, for a token without proof; undefined before the first event. */
-  stale({ status }: FeedState, isBeat: boolean): FeedEvent | undefined {
+  stale({ status }: ReadState<Event>, isBeat: boolean): Event | undefined {
     const isOutdated = this.#last?.status === 'LIVE' && status === 'DELAYED';
     if (this.#last === null || !(isBeat || isOutdated)) return undefined;
     this.#last = { ...this.#last, status: 'DELAYED' };

@@ -6,19 +6,23 @@ import type { ProofLedger } from '../auth/proof.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { PollSchedule } from './poll-schedule.ts';
 
-/** The services and settings from which all feeds of a process, and their parts, are made. */
-export interface FeedOptions {
-  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
-  readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
-  readonly newestPositions: NewestPositions;
-  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
-  readonly ledger: Pick<ProofLedger, 'account' | 'isProved'>;
+/** The services and settings from which every live list is made. */
+export interface ListFeedOptions {
+  readonly ledger: Pick<ProofLedger, 'account' | 'isProved' | 'accountHasLapsed'>;
   readonly schedule: PollSchedule;
   readonly clock: Clock;
   readonly random: () => number;
   /** The interval of polls, and the pause after the first failure. Later pauses grow from it. */
   readonly pollMs: number;
-  readonly sessionMaxAgeMs: number;
   /** How long a subscription waits for its first list. */
   readonly firstListMs: number;
+}
+
+/** The same for the lists of positions. */
+export interface FeedOptions extends ListFeedOptions {
+  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
+  readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
+  readonly newestPositions: NewestPositions;
+  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
+  readonly sessionMaxAgeMs: number;
 }

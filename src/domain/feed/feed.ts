@@ -1,80 +1,42 @@
-import { GatewayError } from '../../gateway/errors.ts';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
+import type { Position } from '../../gateway/operations/holdings.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
-import { RetryPause } from '../retry-pause.ts';
 import type { FeedOptions } from './feed-options.ts';
-import { FeedState, type FeedStatus } from './feed-state.ts';
-import type { PollTurn } from './poll-schedule.ts';
+import { type FeedEvent, FeedState } from './feed-state.ts';
+import { ListFeed } from './list-feed.ts';
 import { SessionReads } from './session-reads.ts';
-import type { Subscription } from './subscription.ts';
-import { type RotatedToken, TokenRotation } from './token-rotation.ts';
+import type { FeedSubscription } from './subscription.ts';
 
-/** How long a feed outlives its last subscription, for clients that reconnect. */
-const LINGER_MS = 10_000;
-
-/** One account's feed. It is polled with its subscriptions' tokens in turn, one call at a time. */
-export class Feed {
+/** The live list of one account's open positions, with the reads of op 10 for subscriptions to orders or session. */
+export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   readonly state: FeedState;
+  protected readonly operation = 'getOpenPositions';
   readonly #options: FeedOptions;
-  readonly #proof: AccountProof;
-  readonly #tokens: TokenRotation;
-  readonly #turn: PollTurn;
-  readonly #retry: RetryPause;
   /** Null until a subscription follows orders or session. */
   #sessionReads: SessionReads | null = null;
-  #calledAtMs = Number.NEGATIVE_INFINITY;
-  #isInFlight = false;
-  /** Whether another poll was requested while a call was under way. */
-  #mustPollAgain = false;
-  /** Whether the polls have a random phase. They get it with the first answer. */
-  #hasPhase = false;
-  #lastFailure: Error | null = null;
-  #cancelLinger = () => {};
 
   constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
+    super(proof, options, onClosed);
     this.#options = options;
-    this.#proof = proof;
     this.state = new FeedState(options.clock);
-    this.#tokens = new TokenRotation(options, () => {
-      options.schedule.leave(this.#turn);
-      this.#cancelLinger = options.clock.after(LINGER_MS, onClosed);
-    });
-    this.#turn = options.schedule.join(() => this.#start());
-    this.#retry = new RetryPause(options, options.pollMs);
   }
 
-  get isPolled(): boolean {
-    return !this.#tokens.isEmpty;
-  }
-
-  get subscriptionCount(): number {
-    return this.#tokens.subscriptionCount;
-  }
-
-  join(subscription: Subscription): void {
-    this.#cancelLinger();
-    const isAlone = this.#tokens.isEmpty;
-    this.#tokens.join(subscription);
-    if (isAlone) this.#begin(subscription.viewer);
-    this.#expectList();
+  override join(subscription: FeedSubscription): void {
+    super.join(subscription);
     if (!subscription.isAccount) return;
-    const { account } = this.#proof;
-    this.#sessionReads ??= new SessionReads(this.#options, account, this.state, this.#tokens);
+    const { account } = this.proof;
+    this.#sessionReads ??= new SessionReads(this.#options, account, this.state, this.tokens);
     this.#sessionReads.join(subscription);
   }
 
-  leave(subscription: Subscription): void {
+  override leave(subscription: FeedSubscription): void {
     if (subscription.isAccount) this.#sessionReads?.leave(subscription);
-    this.#tokens.leave(subscription);
+    super.leave(subscription);
   }
 
-  maySend(viewer: Viewer): boolean {
-    return this.#tokens.maySend(viewer);
-  }
-
-  get holdsFirstEvents(): boolean {
+  override get holdsFirstEvents(): boolean {
     return this.#sessionReads?.isPending ?? false;
   }
 
@@ -83,121 +45,32 @@ export class Feed {
     return this.state.status === 'LIVE' ? this.#ifCurrent(this.state.list) : null;
   }
 
-  /** Publishes a list from a call that was not a poll. */
-  served(list: PositionsAnswer): void {
-    this.#publish(this.state.status, list);
-  }
-
-  /** Polls at once, because an order has changed the account. After a failed poll, its pause is kept. */
-  accountChanged(): void {
+  override accountChanged(): void {
     this.#sessionReads?.plan();
-    if (this.#tokens.isEmpty || this.#retry.failures > 0) return;
-    if (this.#isInFlight) this.#mustPollAgain = true;
-    else this.#options.schedule.soon(this.#turn);
+    super.accountChanged();
   }
 
-  close(): void {
-    this.#tokens.close();
-    this.#cancelLinger();
+  protected override known(viewer: Viewer): PositionsAnswer | null {
+    return this.#ifCurrent(this.#options.newestPositions.newest(viewer, this.proof));
   }
 
-  /** Starts with the list of a recent query if there is one. The next poll follows an interval after the last call. */
-  #begin(viewer: Viewer): void {
-    const { clock, newestPositions, schedule, pollMs } = this.#options;
-    const newest = this.state.list === null ? newestPositions.newest(viewer, this.#proof) : null;
-    const known = this.#ifCurrent(newest);
-    if (known !== null) this.#publish('LIVE', known);
-    if (this.#isInFlight) return;
-    const { failures, untilMs, retryAfterUntilMs } = this.#retry;
-    const dueMs = Math.max((known?.sentAtMs ?? this.#calledAtMs) + pollMs, untilMs);
-    // After a failure the poll may move forward once the gateway has recovered.
-    const soonestMs = failures > 0 ? retryAfterUntilMs : dueMs;
-    if (dueMs <= clock.now()) schedule.soon(this.#turn);
-    else schedule.at(this.#turn, dueMs, soonestMs);
-  }
-
-  /** Sets the deadline for a first list. It counts from the first call, which the ceiling of polls may delay. */
-  #expectList(): void {
-    const hasCalled = Number.isFinite(this.#calledAtMs);
-    if (this.state.list !== null || !hasCalled) return;
-    const failure = () =>
-      this.#lastFailure ??
-      new GatewayError('timeout', 'getOpenPositions', 'no first list within the deadline');
-    this.#tokens.forEachSubscription((each) => each.expectList(this.#options.firstListMs, failure));
-  }
-
-  #start(): void {
-    const { clock } = this.#options;
-    const token = this.#isInFlight ? null : this.#tokens.next(clock.now());
-    if (token === null) return;
-    this.#isInFlight = true;
-    this.#mustPollAgain = false;
-    this.#calledAtMs = clock.now();
-    this.#expectList();
-    const poll = this.#read(token.viewer)
-      .then((list) => this.#answered(token, list))
-      // An unexpected error counts as a failed poll, or the feed would never poll again.
-      .catch((error: unknown) => this.#failed(token, error));
-    fireAndForget('live feed', poll);
-  }
-
-  async #read(viewer: Viewer): Promise<PositionsAnswer | null> {
+  protected override async read(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { gateway, newestPositions, freshness } = this.#options;
     // Not awaited: if another replica has placed an order, one more poll follows.
     fireAndForget('other replicas', freshness.catchUp(viewer.account));
     // An answer equal to the present list is not parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
-    return newestPositions.offer(viewer, answer, this.#proof);
+    return newestPositions.offer(viewer, answer, this.proof);
   }
 
-  #answered(token: RotatedToken, list: PositionsAnswer | null): void {
-    const { random, schedule, pollMs } = this.#options;
-    this.#isInFlight = false;
-    this.#retry.succeeded();
-    schedule.answered(pollMs);
-    // If the answer to a later call has arrived already, its list stays.
-    this.#publish('LIVE', list);
-    this.#tokens.accepted(token);
-    if (this.#tokens.isEmpty) return;
-    if (this.#mustPollAgain || this.#tokens.hasUnproved) {
-      schedule.soon(this.#turn);
-      return;
-    }
-    // Jitter of up to half an interval, earlier or later, keeps feeds that began together from polling together.
-    const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
-    this.#hasPhase = true;
-    schedule.every(this.#turn, pollMs, this.#calledAtMs + phaseMs);
-  }
-
-  #failed(token: RotatedToken, error: unknown): void {
-    const { schedule } = this.#options;
-    this.#isInFlight = false;
-    if (this.#tokens.endIfRefused(token, error)) {
-      // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
-      if (!this.#tokens.isEmpty) schedule.soon(this.#turn);
-      return;
-    }
-    this.#retry.failed(error);
-    this.#lastFailure = error instanceof Error ? error : new Error(String(error));
-    // The circuit breaker logs the gateway's failures.
-    if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
-    // The next poll is planned before subscriptions are woken, because an error of one of them must not end the polls.
-    const { untilMs, retryAfterUntilMs } = this.#retry;
-    if (!this.#tokens.isEmpty) schedule.at(this.#turn, untilMs, retryAfterUntilMs);
-    this.#publish('DELAYED', null);
-  }
-
-  /** Publishes a list unless the present one is newer, and wakes the subscriptions if they can see a difference. */
-  #publish(status: FeedStatus, list: PositionsAnswer | null): void {
-    const isChanged = this.state.take(status, list);
+  protected override polled(): void {
     this.#sessionReads?.plan();
-    if (isChanged) this.#tokens.forEachSubscription((each) => each.events.wake());
   }
 
   /** The list, if it was received within the poll interval and after the account's last order. */
   #ifCurrent(list: PositionsAnswer | null): PositionsAnswer | null {
     const { freshness, clock, pollMs } = this.#options;
-    if (list === null || list.logicalTime <= freshness.changedAt(this.#proof.account)) return null;
+    if (list === null || list.logicalTime <= freshness.changedAt(this.proof.account)) return null;
     // The age counts from the answer: counted from the call, the list of a slow gateway would be too old when it arrives.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }

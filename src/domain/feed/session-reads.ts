@@ -4,7 +4,7 @@ import { RetryPause } from '../retry-pause.ts';
 import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
 import type { PollTurn } from './poll-schedule.ts';
-import type { Subscription } from './subscription.ts';
+import type { FeedSubscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
 /** For subscriptions that follow its figures, the session is read once in this many polls. */
@@ -35,7 +35,7 @@ export class SessionReads {
     this.#retry = new RetryPause(options, options.pollMs);
   }
 
-  join({ viewer, hasFigures }: Subscription): void {
+  join({ viewer, hasFigures }: FeedSubscription): void {
     const { sessions, firstListMs, pollMs, clock } = this.#options;
     this.#count(1, hasFigures);
     // A query of the same screen may have just read the session.
@@ -50,7 +50,7 @@ export class SessionReads {
     this.plan();
   }
 
-  leave({ hasFigures }: Subscription): void {
+  leave({ hasFigures }: FeedSubscription): void {
     this.#count(-1, hasFigures);
     if (this.#followers > 0) return;
     this.#options.schedule.leave(this.#turn);

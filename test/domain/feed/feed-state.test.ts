@@ -12,7 +12,7 @@ test('a collection of young objects frees the events of earlier lists', async ()
   for (let logicalTime = 1; logicalTime <= 40; logicalTime += 1) {
     const list = [position('a', { profit: logicalTime })];
     state.take('LIVE', answerOf(list, { logicalTime, atMs: logicalTime }));
-    events.push(new WeakRef(state.since('positions', 0, false)));
+    events.push(new WeakRef(state.since('list', 0, false)));
     // A WeakRef keeps its target alive until this turn of the event loop ends.
     await setImmediate();
     scavenge();

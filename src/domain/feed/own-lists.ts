@@ -1,0 +1,126 @@
+import type { ReadTimes } from '../../gateway/read-times.ts';
+import type { Account } from '../../lib/account.ts';
+import type { LogicalClock } from '../../lib/clock.ts';
+import type { Prover } from '../account/prover.ts';
+import type { AccountProof } from '../auth/proof.ts';
+import { polling, type Viewer } from '../auth/viewer.ts';
+import type { ListFeedOptions } from './feed-options.ts';
+import { ListFeed } from './list-feed.ts';
+import { ListFeeds } from './list-feeds.ts';
+import { type Comparison, type Identified, type ListEvent, ListState } from './list-state.ts';
+
+/** What a team's own live list reads, and how its rows are compared. */
+export interface ListSource<Row extends Identified> extends Comparison<Row> {
+  /** The name of the read for errors. */
+  readonly name: string;
+  readonly read: (account: AccountProof, viewer: Viewer) => Promise<readonly Row[]>;
+}
+
+export interface OwnListOptions extends ListFeedOptions {
+  readonly prover: Pick<Prover, 'account'>;
+  readonly logicalClock: Pick<LogicalClock, 'next'>;
+}
+
+interface Rows<Row> extends ReadTimes {
+  readonly rows: readonly Row[];
+}
+
+/** The team's own live lists. The feeds of each list are made when it is first watched. */
+export class OwnLists {
+  readonly #options: OwnListOptions;
+  /** By the object that declares the list. */
+  readonly #lists = new Map<object, OwnFeeds<never>>();
+
+  constructor(options: OwnListOptions) {
+    this.#options = options;
+  }
+
+  of<Row extends Identified>(declaration: object, source: () => ListSource<Row>): OwnFeeds<Row> {
+    let feeds = this.#lists.get(declaration);
+    if (feeds === undefined) {
+      feeds = new OwnFeeds(this.#options, source()) as unknown as OwnFeeds<never>;
+      this.#lists.set(declaration, feeds);
+    }
+    return feeds as unknown as OwnFeeds<Row>;
+  }
+
+  /** Called when a write may have changed the account. */
+  accountChanged(account: Account): void {
+    for (const feeds of this.#lists.values()) feeds.accountChanged(account);
+  }
+
+  get polled(): number {
+    return this.#sum(({ polled }) => polled);
+  }
+
+  get delayed(): number {
+    return this.#sum(({ delayed }) => delayed);
+  }
+
+  get subscriptions(): number {
+    return this.#sum(({ subscriptions }) => subscriptions);
+  }
+
+  close(): void {
+    for (const feeds of this.#lists.values()) feeds.close();
+  }
+
+  #sum(figureOf: (feeds: OwnFeeds<never>) => number): number {
+    return [...this.#lists.values()].reduce((sum, feeds) => sum + figureOf(feeds), 0);
+  }
+}
+
+export class OwnFeeds<Row extends Identified> extends ListFeeds<OwnFeed<Row>, ListEvent<Row>> {
+  readonly #options: OwnListOptions;
+  readonly #source: ListSource<Row>;
+
+  constructor(options: OwnListOptions, source: ListSource<Row>) {
+    super(options);
+    this.#options = options;
+    this.#source = source;
+  }
+
+  protected override create(proof: AccountProof, onClosed: () => void): OwnFeed<Row> {
+    return new OwnFeed(proof, this.#options, this.#source, onClosed);
+  }
+}
+
+class OwnFeed<Row extends Identified> extends ListFeed<Row, Rows<Row>, ListEvent<Row>> {
+  readonly state: OwnState<Row>;
+  protected readonly operation: string;
+  readonly #options: OwnListOptions;
+  readonly #source: ListSource<Row>;
+
+  constructor(
+    proof: AccountProof,
+    options: OwnListOptions,
+    source: ListSource<Row>,
+    onClosed: () => void,
+  ) {
+    super(proof, options, onClosed);
+    this.#options = options;
+    this.#source = source;
+    this.operation = source.name;
+    this.state = new OwnState(options.clock, source);
+  }
+
+  /** The other service knows no token, so a proof that has lapsed is renewed by a call of the gateway. */
+  protected override async read(viewer: Viewer): Promise<Rows<Row>> {
+    const { prover, logicalClock, clock } = this.#options;
+    const poll = polling(viewer);
+    const account = await prover.account(poll);
+    const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
+    const rows = await this.#source.read(account, poll);
+    return { rows, ...sent, receivedAtMs: clock.now() };
+  }
+}
+
+class OwnState<Row extends Identified> extends ListState<Row, Rows<Row>, ListEvent<Row>> {
+  protected override rowsOf({ rows }: Rows<Row>): readonly Row[] {
+    return rows;
+  }
+
+  protected override complete(event: ListEvent<Row>): ListEvent<Row> {
+    return event;
+  }
+}
