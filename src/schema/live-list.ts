@@ -5,9 +5,9 @@ import type { Caller } from '../gateway/caller.ts';
 import type { PullStream } from '../lib/pull-stream.ts';
 import { builder } from './builder.ts';
 import { exposed, type RefOf } from './exposed.ts';
+import { nonNull } from './field-options.ts';
 import { changesArgs, eventFields, watching } from './live.ts';
-import { nonNull } from './nullability.ts';
-import type { Services } from './services.ts';
+import type { Services } from './scope.ts';
 
 /** A live list of another service: its read, its rows, and how they are compared. */
 interface LiveList<Row extends Identified> {
