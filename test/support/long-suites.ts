@@ -50,7 +50,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/domain/cached-sizes.test.ts',
   'test/gateway/connections.test.ts',
   'test/end-to-end/limits/{attacks,rate,senders}.test.ts',
-  'test/end-to-end/live/unread-sockets.test.ts',
+  'test/end-to-end/live/{own-list,unread-sockets}.test.ts',
   'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/start/**/*.test.ts',
