@@ -23,6 +23,7 @@ import {
 import { OPERATIONS } from './gateway/operations.ts';
 import { Origin } from './gateway/origin.ts';
 import { gatewayWidths } from './gateway/pools.ts';
+import { openServices } from './gateway/services.ts';
 import { FrontPage } from './graphiql/server/front-page.ts';
 import { GraphiQL } from './graphiql/server/graphiql.ts';
 import { LogicalClock, steadyClock } from './lib/clock.ts';
@@ -74,6 +75,8 @@ export async function startApp(config: Config, given: AppOptions) {
     },
   });
   opened.defer(() => gateway.close());
+  const otherServices = openServices(originOptions, config);
+  for (const each of Object.values<Origin>(otherServices)) opened.defer(() => each.close());
   const { clockSkew } = gateway;
   metrics.gateway.watchClock(clockSkew);
 
@@ -113,6 +116,7 @@ export async function startApp(config: Config, given: AppOptions) {
     cacheBytes,
     settings: config,
   });
+  const services = { ...domain, ...otherServices };
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());
   fireAndForget('order record', domain.orders.watchCutOffs(stopping.signal));
@@ -151,7 +155,7 @@ export async function startApp(config: Config, given: AppOptions) {
     metrics,
     readiness,
     describe: publicCause,
-    createContext: (operation) => new GraphContext(domain, operation),
+    createContext: (operation) => new GraphContext(services, operation),
     sizeOf: () => catalogSize(domain.catalogs),
     tokenStatusOf: (token) => (token === null ? undefined : domain.ledger.tokenStatus(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),

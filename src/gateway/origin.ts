@@ -24,6 +24,12 @@ export interface OriginOptions extends RequestSettings, OperationSettings {
   readonly onRecovered?: (area: Area) => void;
 }
 
+/** What the services of `services.ts` share. Each gives its own address and headers. */
+export type ServiceOptions = Omit<
+  OriginOptions,
+  'url' | 'gatewayHeaders' | 'operations' | 'widths' | 'onRecovered'
+>;
+
 /** A service that is called over HTTP: a client for its operations, with resilience, metrics, spans and connections. */
 export class Origin {
   readonly client: GatewayClient;

@@ -12,6 +12,7 @@ import type { PositionsAnswer } from '../gateway/operations/get-open-positions.t
 import type { SessionAnswer } from '../gateway/operations/get-session.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { PROVING_READS, type ReadName } from '../gateway/operations.ts';
+import type { OtherServices } from '../gateway/services.ts';
 import type { Login } from '../lib/account.ts';
 import { InputError } from '../lib/input-error.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
@@ -276,7 +277,5 @@ function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<strin
  * The dependencies of resolvers, created once per process by the composition root. It omits orders and the proof ledger:
  * resolvers place orders through the order desk, which requires proof.
  */
-export type Services = Omit<
-  ReturnType<typeof createDomain>,
-  'orders' | 'ledger' | 'resumePolls' | 'caches'
->;
+export type Services = OtherServices &
+  Omit<ReturnType<typeof createDomain>, 'orders' | 'ledger' | 'resumePolls' | 'caches'>;

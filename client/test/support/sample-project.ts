@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, globSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { packClient } from './packed-client.ts';
 import { STAND_INS } from './react-native-stand-ins.ts';
@@ -41,6 +41,7 @@ export async function createSampleProject() {
     ...appFiles(samples.filter((sample) => !isOfCheckout(sample))),
   ];
   for (const [path, text] of files) write(path, text);
+  cpSync(join(root, 'src'), join(folder, 'checkout', 'src'), { recursive: true });
   for (const [path, text] of checkoutFiles(samples.filter(isOfCheckout))) {
     write(`checkout/${path}`, text);
   }
@@ -89,16 +90,29 @@ function appOf({ page, section }: Sample): string {
   return `apps/${`${page} ${section}`.replaceAll(/\W/g, '-')}`;
 }
 
-/** A sample with imports is a new file of the checkout. Any other is added to the file that it names. */
+/**
+ * A sample with imports is a whole file of the checkout. Any other is added to the file that it names: at its end, or in the
+ * object of its first line, such as `// in SETTINGS`.
+ */
 export function checkoutFiles(samples: readonly Sample[]): Files {
   return new Map(
     samples.map(({ page, file, line, text }): [string, string] => {
       if (file === null) throw new Error(`${page}:${line} names no file`);
       const isNew = text.startsWith('import ');
-      const added = () => readFileSync(join(root, file), 'utf8') + text;
-      return [file, isNew ? atLine(line, text) : added()];
+      return [
+        file,
+        isNew ? atLine(line, text) : added(readFileSync(join(root, file), 'utf8'), text),
+      ];
     }),
   );
+}
+
+function added(before: string, text: string): string {
+  const [, object] = /^\/\/ in (\w+)\n/.exec(text) ?? [];
+  if (object === undefined) return before + text;
+  const opening = `export const ${object} = {\n`;
+  if (!before.includes(opening)) throw new Error(`${object} is no object`);
+  return before.replace(opening, (found) => found + text);
 }
 
 /** The options of an app by `npm create vite`, and the stricter ones that a team may add. */
@@ -124,12 +138,12 @@ const OPTIONS_OF_APPS = {
   exclude: ['trading-graph'],
 };
 
-/** The samples of the checkout import its modules as if they stood there. */
+/** The checkout with all samples, without its tests. */
 const OPTIONS_OF_CHECKOUT = {
   extends: join(root, 'tsconfig.json'),
-  compilerOptions: { rootDirs: ['.', root], typeRoots: [join(root, 'node_modules/@types')] },
-  include: ['.'],
-  exclude: [],
+  compilerOptions: { typeRoots: [join(root, 'node_modules/@types')] },
+  include: ['src'],
+  exclude: ['src/page/src', 'src/graphiql'],
 };
 
 /** Makes the compiler's messages name the lines of the page. */
