@@ -8,7 +8,7 @@ import { LONGEST } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const PAGES = globSync(
-  ['*.md', '{docs,src}/**/*.md', '{bench,client}/*.md', '{deploy,examples}/**/*.md'],
+  ['*.md', '{docs,src}/**/*.md', '{bench,client,kotlin}/*.md', '{deploy,examples}/**/*.md'],
   { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 const CODE = globSync(
@@ -65,7 +65,7 @@ test('the suites that start first exist', () => {
 test.each(PAGES)('%s names and links to existing files and headings only', (page) => {
   const text = readFileSync(join(root, page), 'utf8');
   // Client guides also name files of the reader's app.
-  const isClients = /^(docs\/clients\.md|examples\/|client\/)/.test(page);
+  const isClients = /^(docs\/clients\.md|examples\/|client\/|kotlin\/)/.test(page);
   const named = isClients ? [] : namedFiles(text);
   expect({
     files: named.filter((path) => !isThere(path)),

@@ -1,0 +1,94 @@
+package tradinggraph
+
+import java.time.Instant
+import kotlinx.serialization.json.*
+
+/** The result of all events so far. */
+internal data class Folded(
+  val cursor: String,
+  val positions: List<Row>,
+  val totals: Row?,
+  val status: Status,
+  val asOf: Instant,
+  /** The latest cursors, to recognize a repeated event. */
+  val seen: List<String>,
+  val orders: List<Row>? = null,
+  val ordersAsOf: Instant? = null,
+  val session: Row? = null,
+)
+
+/**
+ * The list after an event of `accountChanges`; the list itself if the event was applied before. Null if an event is missing or came
+ * out of order: then only a snapshot can repair the list. The first event of a connection may be of another server, with a clock
+ * and cursors of its own.
+ */
+internal fun Folded?.after(event: JsonObject, isFirst: Boolean): Folded? {
+  val isSnapshot = event.boolean("snapshot") == true
+  val whole = this?.positions.orEmpty().after(event.field("positions"), isWhole = isSnapshot)
+  if (this == null || (isFirst && isSnapshot)) return if (isSnapshot) replacedBy(event, whole.orEmpty(), emptyList()) else null
+  val isRepeated = event.text("cursor") == cursor
+  if (!isRepeated && event.text("cursor") in seen) return this
+  val isLate = !isFirst && event.asOf < asOf
+  return when {
+    isSnapshot && !isLate -> replacedBy(event, whole.orEmpty(), seen)
+    // An older event that was never applied came out of order, or a tick is of a row that is missing.
+    (isLate && !isRepeated) || whole == null -> null
+    // An event without changes, a heartbeat, has overtaken this one.
+    isRepeated && whole != positions -> null
+    !isRepeated && lacksRows(whole, event.field("totals")) -> null
+    else -> if (isLate) withAccount(event) else replacedBy(event, whole, seen)
+  }
+}
+
+private val JsonObject.asOf get() = time("asOf") ?: throw protocolError("The event has no time.")
+
+/** A list that was whole, and has not the server's count any more, lacks an event. */
+private fun Folded.lacksRows(changed: List<Row>, totals: JsonElement?): Boolean {
+  val count = totals.number("count")
+  val wasWhole = positions.size.toDouble() == this.totals?.number("count")
+  return wasWhole && count != null && count != changed.size.toDouble()
+}
+
+private fun Folded?.replacedBy(event: JsonObject, positions: List<Row>, seen: List<String>): Folded {
+  val cursor = event.text("cursor") ?: throw protocolError("The event has no cursor.")
+  val totals = (event.field("totals") as? JsonObject)?.let(::Row) ?: this?.totals
+  val status = if (event.text("status") == "LIVE") Status.LIVE else Status.DELAYED
+  val cursors = (seen - cursor + cursor).takeLast(CURSORS_KEPT)
+  return Folded(cursor, positions, totals, status, event.asOf, cursors, this?.orders, this?.ordersAsOf, this?.session).withAccount(event)
+}
+
+/** A snapshot without orders drops the known ones: otherwise orders that have ended since would stay. */
+private fun Folded.withAccount(event: JsonObject): Folded {
+  val isSnapshot = event.boolean("snapshot") == true
+  val changes = event.field("orders")
+  val session = (event.field("session") as? JsonObject)?.let(::Row) ?: session
+  return when {
+    changes != null ->
+      copy(orders = orders.orEmpty().after(changes, isSnapshot) ?: orders, ordersAsOf = changes.time("fetchedAt"), session = session)
+    isSnapshot -> copy(orders = null, ordersAsOf = null, session = session)
+    else -> copy(session = session)
+  }
+}
+
+/** The event that the answer to a query amounts to, which was asked for at this time. It has no cursor. */
+internal fun snapshotOf(polled: JsonObject, askedAt: Instant): JsonObject = jsonOf(
+  "cursor" to "", "snapshot" to true, "status" to Status.DELAYED, "asOf" to askedAt,
+  "positions" to jsonOf("upserted" to polled.field("positions")), "totals" to polled.field("positionTotals"),
+  "orders" to polled.field("orders")?.let { jsonOf("upserted" to it, "fetchedAt" to askedAt) }, "session" to polled.field("session"),
+)
+
+/** The list itself if nothing changes; null if a tick is of a row that it lacks. Equal rows stay the same objects. */
+private fun List<Row>.after(changes: JsonElement?, isWhole: Boolean): List<Row>? {
+  val known = associateBy { it.id }
+  val rows = if (isWhole) LinkedHashMap() else LinkedHashMap(known)
+  for (id in changes.list("closed")) rows.remove((id as? JsonPrimitive)?.content)
+  fun put(row: Row) {
+    rows[row.id] = known[row.id]?.takeIf { it == row } ?: row
+  }
+  for (fields in changes.list("upserted")) put(Row(fields as JsonObject))
+  for (tick in changes.list("ticks")) put(Row(JsonObject((rows[tick.text("id")] ?: return null).fields + tick as JsonObject)))
+  val result = rows.values.toList()
+  return if (size == result.size && indices.all { this[it] === result[it] }) this else result
+}
+
+private const val CURSORS_KEPT = 16

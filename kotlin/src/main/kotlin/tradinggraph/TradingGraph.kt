@@ -1,0 +1,155 @@
+package tradinggraph
+
+import java.time.Instant
+import java.util.concurrent.Executors
+import kotlin.random.Random
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.*
+import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.flow.*
+import kotlinx.serialization.json.JsonObject
+import okhttp3.Call
+import okhttp3.Dispatcher
+import okhttp3.OkHttpClient
+import okhttp3.WebSocket
+
+/** What tests replace. */
+internal class Platform(
+  val calls: Call.Factory,
+  val sockets: WebSocket.Factory,
+  /** Closes idle connections. */
+  val evict: () -> Unit,
+  /** Whether it may send a request twice. */
+  val resends: Boolean,
+  // One thread at a time reads and writes the client's state.
+  val dispatcher: CoroutineDispatcher = Dispatchers.Default.limitedParallelism(1),
+  val random: Random = Random,
+)
+
+/** A client of one user. Make one for the app, next to its sign-in; [close] ends all that it does. */
+public class TradingGraph internal constructor(
+  url: String,
+  token: TokenSource,
+  storage: KeyStorage,
+  private val device: Device,
+  private val live: LiveOptions,
+  private val onSignedOut: (TradingGraphException) -> Unit,
+  private val platform: Platform,
+) : AutoCloseable {
+  /**
+   * [token] is asked before each request; with `force` the last token was refused. [http] is used without its repeats and redirects,
+   * which could send an order twice.
+   */
+  public constructor(
+    url: String,
+    token: TokenSource,
+    storage: KeyStorage,
+    device: Device = AlwaysOn,
+    live: LiveOptions = LiveOptions(),
+    http: OkHttpClient = OkHttpClient(),
+    onSignedOut: (TradingGraphException) -> Unit = {},
+  ) : this(url, token, storage, device, live, onSignedOut, platformOf(http))
+
+  private val scope = CoroutineScope(platform.dispatcher + SupervisorJob())
+  private val clock = ServerClock(device)
+  private val tokens = Tokens(scope, device, token, ::signedOut)
+  private val requests = Requests(scope, Http(platform, url, device, clock), tokens, device, platform.random)
+  private val source = AccountSource(Socket(platform, url, device, live.heartbeat.inWholeMilliseconds))
+
+  /** The account, live. */
+  public val account: LiveAccount = LiveAccount(scope, source, device, live, platform.random)
+
+  /** The user's orders. */
+  public val orders: Orders = Orders(OrderContext(scope, requests, tokens, clock, device, storage, platform))
+
+  /** A query. It is sent again after errors that pass, within [timeout]. */
+  public suspend fun query(text: String, variables: JsonObject = NOTHING, timeout: Duration = 30.seconds): Answer =
+    request(Outgoing(text, variables, timeoutMs = timeout.inWholeMilliseconds))
+
+  /** A query with `@defer`: each state of its answer. */
+  public fun parts(text: String, variables: JsonObject = NOTHING): Flow<Answer> = channelFlow {
+    var last: Answer? = null
+    val answer = request(Outgoing(text, variables, onPart = { part -> last = part.also(::trySend) }))
+    if (answer != last) send(answer)
+  }.buffer(Channel.UNLIMITED)
+
+  /** A mutation. It is sent once more only if its token was refused. A sign-in is [anonymous]: it goes without a token. */
+  public suspend fun mutate(text: String, variables: JsonObject = NOTHING, anonymous: Boolean = false): Answer =
+    request(Outgoing(text, variables, isMutation = true, isAnonymous = anonymous))
+
+  /** To be called after each sign-in and sign-out, since another account may be signed in. */
+  public suspend fun tokenChanged(): Unit = withContext(platform.dispatcher) {
+    tokens.changed()
+    val token = runCatching { tokens.get() }.getOrNull()
+    if (token == null || token != source.token) account.restart()
+  }
+
+  override fun close(): Unit = scope.cancel()
+
+  private suspend fun request(outgoing: Outgoing) = withContext(platform.dispatcher) { requests.send(outgoing) }
+
+  private fun signedOut(error: TradingGraphException) {
+    account.restart()
+    scope.launch { onSignedOut(error) }
+  }
+
+  private inner class AccountSource(private val socket: Socket) : LiveSource {
+    /** The token of the last connection, and the login of its account. */
+    var token: String? = null
+      private set
+    private var login: String? = null
+
+    override fun events(after: () -> String?): Flow<JsonObject> = flow {
+      val token = tokens.get()
+      try {
+        noteAccount(token)
+        val (interval, heartbeat) = live.interval?.inWholeMilliseconds to live.heartbeat.inWholeSeconds
+        val variables = jsonOf("after" to after(), "intervalMs" to interval, "heartbeatSeconds" to heartbeat)
+        socket.events(jsonOf("query" to live.fields.subscription, "variables" to variables), token).collect { data ->
+          tokens.accepted(token)
+          emit(data.field("accountChanges") as? JsonObject ?: throw protocolError("The event has no changes."))
+        }
+      } catch (error: TradingGraphException) {
+        if (error.code != UNAUTHENTICATED) throw error
+        tokens.renewed(token)
+        throw TokenRenewed()
+      }
+    }
+
+    /** Rows are continued with a token of their own account alone. */
+    private suspend fun noteAccount(token: String) {
+      if (token == this.token) return
+      if (account.hasRows) {
+        val present = requests.loginOf(token)
+        if (present != login) account.forget()
+        login = present
+      } else {
+        scope.launch { login = runCatching { requests.loginOf(token) }.getOrNull() }
+      }
+      this.token = token
+    }
+
+    override suspend fun polled(): JsonObject {
+      val askedAt = Instant.ofEpochMilli(clock.now ?: device.wallMillis())
+      val request = Outgoing(live.fields.query, repeats = false, login = requests.login(), timeoutMs = POLL_MS)
+      val answer = requests.send(request)
+      return snapshotOf(answer.data ?: throw answer.errors.first(), askedAt)
+    }
+
+    override fun returned() = tokens.returned()
+  }
+
+  private companion object {
+    const val POLL_MS = 10_000L
+
+    fun platformOf(http: OkHttpClient): Platform {
+      // Daemons, or an idle thread would keep a program running for a minute.
+      val threads = Dispatcher(Executors.newCachedThreadPool { Thread(it, "trading-graph").apply { isDaemon = true } })
+      val own = http.newBuilder().dispatcher(threads).retryOnConnectionFailure(false).followRedirects(false).followSslRedirects(false).build()
+      // An interceptor of the app may repeat a request.
+      val resends = own.interceptors.isNotEmpty() || own.networkInterceptors.isNotEmpty()
+      return Platform(own, own, own.connectionPool::evictAll, resends)
+    }
+  }
+}
