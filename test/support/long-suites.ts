@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
  */
 export const LONG_SUITES: readonly string[] = [
   'client/test/examples/**/*.test.ts',
+  'client/test/follow/other-clients.test.ts',
   'client/test/frameworks/*.test.ts',
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/**/*.test.ts',

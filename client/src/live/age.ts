@@ -3,16 +3,16 @@ import type { Core } from '../core.ts';
 /** The age of a list, by the server's clock and this device's uptime. Its wall clock counts only without a connection. */
 export class Age {
   readonly #core: Pick<Core, 'environment' | 'serverClock'>;
-  asOf: Date | null = null;
   #confirmed: { readonly ageMs: number; readonly up: number; readonly wall: number } | null = null;
 
   constructor(core: Pick<Core, 'environment' | 'serverClock'>) {
     this.#core = core;
   }
 
-  /** Notes the time at which the server last confirmed the list. */
-  confirm(asOf: Date): void {
-    this.asOf = asOf;
+  /** Notes the time at which the server last confirmed the list; null if there is no list any more. */
+  confirm(asOf: Date | null): void {
+    this.#confirmed = null;
+    if (asOf === null) return;
     const { environment, serverClock } = this.#core;
     const serverMs = serverClock.now() ?? asOf.getTime();
     this.#confirmed = {
@@ -20,12 +20,6 @@ export class Age {
       up: environment.uptime(),
       wall: environment.now(),
     };
-  }
-
-  /** Drops the age together with the list. */
-  forget(): void {
-    this.asOf = null;
-    this.#confirmed = null;
   }
 
   /** Null before the first list. Without a connection the device may have slept, which only its wall clock shows. */

@@ -25,9 +25,8 @@ export function rowFields(all: string, chosen: readonly string[] | undefined): s
 
 /** The moving fields of positions among the selected ones. */
 export function tickFields(chosen: readonly string[] | undefined): string {
-  const moving = TICK_FIELDS.split(' ');
-  if (chosen === undefined) return moving.join(' ');
-  return moving.filter((name) => name === 'id' || chosen.includes(name)).join(' ');
+  const isMoving = (name: string) => name === 'id' || (chosen?.includes(name) ?? true);
+  return TICK_FIELDS.split(' ').filter(isMoving).join(' ');
 }
 
 /** The selected fields, in the order of `all`. Throws for any other name, because the names become part of a document. */

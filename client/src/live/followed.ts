@@ -3,8 +3,10 @@ import type { Core } from '../core.ts';
 import type { TradingGraphError } from '../errors.ts';
 import { fireAndForget } from '../fire-and-forget.ts';
 import { disposedError } from '../request/failures.ts';
+import { Age } from './age.ts';
+import { ListPolling } from './list-polling.ts';
 import { LiveFeed } from './live-feed.ts';
-import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
+import type { LiveEvent, LiveState, LiveSum, PolledSource } from './live-source.ts';
 
 export interface FollowOptions {
   /**
@@ -43,15 +45,25 @@ export function createFollowed<
   Event extends LiveEvent,
   Sum extends LiveSum,
   State extends LiveState,
->(core: Core, source: LiveSource<Data, PolledData, Event, Sum, State>): Followed<State> {
-  const audience = new Audience<State>(core, (onChange) => new LiveFeed(core, source, onChange));
-  return Object.assign(audience.listen, { state: audience.state, age: audience.age });
+>(core: Core, source: PolledSource<Data, PolledData, Event, Sum, State>): Followed<State> {
+  const age = new Age(core);
+  const audience = new Audience<State>(core, (onChanged) => {
+    const polling = new ListPolling(core, source.query, ({ data, errors }, sentAt) => {
+      const list = data === null ? null : source.polled(feed.folded, data, sentAt);
+      feed.receivePolled(list, errors[0]);
+    });
+    const onConfirmed = (asOf: Date | null) => age.confirm(asOf);
+    const feed = new LiveFeed(core, source, { onChanged, onConfirmed, polling });
+    return feed;
+  });
+  const { state, listen } = audience;
+  return Object.assign(listen, { state, age: () => age.ms(audience.isCurrent) });
 }
 
 interface Feed<State> {
   readonly state: State;
-  readonly ageMs: number | null;
-  readonly isEmpty: boolean;
+  readonly isCurrent: boolean;
+  readonly folded: unknown;
   follow(intervalMs: number | null): void;
   pause(): void;
   forget(): void;
@@ -66,7 +78,7 @@ class Audience<State> {
   #cancelSettling: (() => void) | null = null;
   #isDisposed: boolean;
 
-  constructor(core: Core, open: (onChange: () => void) => Feed<State>) {
+  constructor(core: Core, open: (onChanged: () => void) => Feed<State>) {
     this.#core = core;
     this.#isDisposed = core.isDisposed;
     this.#feed = open(() => {
@@ -84,14 +96,16 @@ class Audience<State> {
 
   readonly state = (): State => this.#feed.state;
 
-  readonly age = (): number | null => this.#feed.ageMs;
+  get isCurrent(): boolean {
+    return this.#feed.isCurrent;
+  }
 
   readonly listen = (
     listener: (state: State) => void,
     options: FollowOptions = {},
   ): (() => void) => {
     const isFeedUnused =
-      this.#feed.isEmpty && this.#listening.size === 0 && this.#cancelSettling === null;
+      this.#feed.folded === null && this.#listening.size === 0 && this.#cancelSettling === null;
     // On a server a feed that has begun may belong to another user.
     const isOwn = !this.#core.environment.isServer || this.#isDisposed || isFeedUnused;
     const intervalMs = intervalOf(options);

@@ -1,11 +1,11 @@
-import type { Core, OwnSink, Result } from '../core.ts';
+import type { OwnSink, Result } from '../core.ts';
+import type { Environment } from '../environment.ts';
 import type { TradingGraphError } from '../errors.ts';
+import type { Operation } from '../operation.ts';
 import { backoffMs } from '../request/backoff.ts';
 import { messageOf, protocolError } from '../request/failures.ts';
-import { Age } from './age.ts';
 import { isFinal } from './is-final.ts';
-import { ListPolling } from './list-polling.ts';
-import type { LiveEvent, LiveSource, LiveState, LiveSum } from './live-source.ts';
+import type { LiveEvent, LiveSource, LiveState, LiveSum, LiveVariables } from './live-source.ts';
 
 interface LiveSubscription {
   readonly intervalMs: number | null;
@@ -19,28 +19,41 @@ interface Retry {
   readonly isDemanded: boolean;
 }
 
+/** What a feed needs of the client, or of another client. */
+export interface FeedCore<Data> {
+  readonly environment: Pick<Environment, 'random' | 'after' | 'isServer'> & {
+    readonly lifecycle?: Pick<Environment['lifecycle'], 'onReturn'>;
+  };
+  readonly heartbeatSeconds: number;
+  subscribe(
+    operation: Operation<Data, LiveVariables>,
+    variables: () => LiveVariables,
+    sink: OwnSink<Data>,
+  ): () => void;
+}
+
+/** Who uses a feed. */
+export interface FeedUser {
+  onChanged(): void;
+  /** Called with the time at which the server has confirmed the list; null if the list was dropped. */
+  onConfirmed?(asOf: Date | null): void;
+  /** Queries the list again and again, in place of the subscription. */
+  readonly polling?: { start(): void; stop(): void };
+}
+
 /** If a connection makes no progress in this time, the list becomes OFFLINE. */
 const CONNECTING_MS = 5_000;
 
 /** The one subscription that serves all listeners, and the state that results from its events. */
-export class LiveFeed<
-  Data,
-  PolledData,
-  Event extends LiveEvent,
-  Sum extends LiveSum,
-  State extends LiveState,
-> {
-  readonly #source: LiveSource<Data, PolledData, Event, Sum, State>;
-  readonly #core: Core;
-  readonly #onChange: () => void;
+export class LiveFeed<Data, Event extends LiveEvent, Sum extends LiveSum, State extends LiveState> {
+  readonly #source: LiveSource<Data, Event, Sum, State>;
+  readonly #core: FeedCore<Data>;
+  readonly #user: FeedUser;
   #unlisten: (() => void) | null = null;
   #state: State;
-  /** The list that results from all events so far. */
   #folded: Sum | null = null;
-  readonly #age: Age;
   /** Ends the state CONNECTING, and cancels its timer. Null once the list is no longer CONNECTING. */
   #connecting: (() => void) | null = () => {};
-  readonly #polling: ListPolling<PolledData>;
   /** Whether the list comes from polling: no socket opens, and the last query has delivered it. */
   #isPolled = false;
   /** Whether the list is incomplete, so that its cursor must not be used. */
@@ -58,27 +71,21 @@ export class LiveFeed<
   /** Whether a subscription has ended, and no later subscription has delivered an event. */
   #isRenewing = false;
 
-  constructor(
-    core: Core,
-    source: LiveSource<Data, PolledData, Event, Sum, State>,
-    onChange: () => void,
-  ) {
+  constructor(core: FeedCore<Data>, source: LiveSource<Data, Event, Sum, State>, user: FeedUser) {
     this.#core = core;
     this.#source = source;
     this.#state = source.nothing;
-    this.#onChange = onChange;
-    this.#age = new Age(core);
-    this.#polling = new ListPolling(core, source.query, (result, sentAt) =>
-      this.#receivePolled(result, sentAt),
-    );
+    this.#user = user;
   }
 
-  get ageMs(): number | null {
-    return this.#age.ms(this.#isFollowing || this.#isPolled);
+  /** Whether the list is updated at present. */
+  get isCurrent(): boolean {
+    return this.#folded !== null && (this.#isFollowing || this.#isPolled);
   }
 
-  get isEmpty(): boolean {
-    return this.#folded === null;
+  /** The list that results from all events so far. */
+  get folded(): Sum | null {
+    return this.#folded;
   }
 
   /** The same object until something changes. */
@@ -94,7 +101,7 @@ export class LiveFeed<
       this.#isOver = false;
       this.#error = null;
       this.#connect();
-      this.#unlisten = this.#core.environment.lifecycle.onReturn(() => this.#returned());
+      this.#unlisten = this.#core.environment.lifecycle?.onReturn(() => this.#returned()) ?? null;
       this.#publish();
     }
     this.#settle();
@@ -113,7 +120,7 @@ export class LiveFeed<
   /** Drops the list, because another account is signed in. */
   forget(): void {
     this.#folded = null;
-    this.#age.forget();
+    this.#user.onConfirmed?.(null);
     this.#hasGap = false;
     this.#error = null;
     this.#isOver = false;
@@ -200,7 +207,7 @@ export class LiveFeed<
       next: (result) => ifPresent(() => this.#receive(subscription, result)),
       ended: (error) => ifPresent(() => this.#ended(error)),
       progressed: () => ifPresent(() => this.#progressed()),
-      unreachable: () => ifPresent(() => this.#polling.start()),
+      unreachable: () => ifPresent(() => this.#user.polling?.start()),
       connected: () =>
         ifPresent(() => {
           subscription.isFirst = true;
@@ -247,7 +254,7 @@ export class LiveFeed<
     subscription.isFirst = false;
     this.#isRenewing = false;
     this.#folded = folded;
-    this.#age.confirm(folded.asOf);
+    this.#user.onConfirmed?.(folded.asOf);
     this.#isFollowing = true;
     this.#stopPolling();
     this.#error = errors[0] ?? null;
@@ -255,14 +262,12 @@ export class LiveFeed<
   }
 
   /** A polled list has no cursor to resume from: the next socket begins with a whole list. */
-  #receivePolled({ data, errors }: Result<PolledData>, sentAt: Date): void {
-    const [error] = errors;
-    const polled = data === null ? null : this.#source.polled(this.#folded, data, sentAt);
+  receivePolled(polled: Sum | null, error: TradingGraphError | undefined): void {
     this.#isPolled = polled !== null;
     if (polled !== null) {
       this.#folded = polled;
       this.#hasGap = true;
-      this.#age.confirm(polled.asOf);
+      this.#user.onConfirmed?.(polled.asOf);
     }
     if (error !== undefined) this.#error = error;
     this.#publish();
@@ -270,7 +275,7 @@ export class LiveFeed<
 
   #stopPolling(): void {
     this.#isPolled = false;
-    this.#polling.stop();
+    this.#user.polling?.stop();
   }
 
   #ended(error: TradingGraphError | null): void {
@@ -306,7 +311,7 @@ export class LiveFeed<
   }
 
   #returned(): void {
-    if (this.#retry === null || this.#retry.isDemanded) return;
+    if (this.#retry?.isDemanded !== false) return;
     this.#retry.cancel();
     this.#retry = null;
     this.#settle();
@@ -318,17 +323,23 @@ export class LiveFeed<
     const { nothing, shown } = this.#source;
     if (this.#isFollowing || this.#error !== null) this.#endConnecting();
     const isConnecting = this.#connecting !== null && folded === null;
-    const isCurrent = folded !== null && (this.#isFollowing || this.#isPolled);
     const unconnected = isConnecting ? 'CONNECTING' : 'OFFLINE';
-    const status = isCurrent ? folded.status : unconnected;
+    const status = folded !== null && this.isCurrent ? folded.status : unconnected;
     const values = folded === null ? nothing : shown(folded);
-    // The parts make a whole state, which the compiler cannot see after the spread.
-    const state = { ...values, status, error: this.#error } as unknown as State;
-    const names = (Object.keys(state) as (keyof State)[]).filter((name) => name !== 'asOf');
+    const asOf = () => this.#folded?.asOf ?? null;
+    const state = {
+      ...values,
+      status,
+      error: this.#error,
+      // A getter, because `asOf` changes with each event, and must not make a new state by itself.
+      get asOf() {
+        return asOf();
+      },
+      // The parts make a whole state, which the compiler cannot see after the spread.
+    } as unknown as State;
+    const names = Object.keys(state) as (keyof State)[];
     if (names.every((name) => state[name] === this.#state[name])) return;
-    // A getter, because `asOf` changes with each event, and must not make a new state by itself.
-    Object.defineProperty(state, 'asOf', { enumerable: true, get: () => this.#age.asOf });
     this.#state = state;
-    this.#onChange();
+    this.#user.onChanged();
   }
 }

@@ -87,21 +87,29 @@ export interface LiveSum {
 /** A subscription with cursors, and the state that results from its events. */
 export interface LiveSource<
   Data,
-  PolledData,
   Event extends LiveEvent,
   Sum extends LiveSum,
   State extends LiveState,
 > {
   readonly operation: Operation<Data, LiveVariables>;
-  /** The same list as a query, used while no socket opens. */
-  readonly query: Operation<PolledData, never>;
   eventOf(data: Data): Event;
   /** Null if an event is missing or came out of order. */
   fold(sum: Sum | null, event: Event, options: FoldOptions): Sum | null;
-  /** The list from a query that was sent at this time. Null if the answer lacks it. */
-  polled(sum: Sum | null, data: PolledData, sentAt: Date): Sum | null;
   /** The state before any data. */
   readonly nothing: State;
   /** The part of the state that the events determine. */
   shown(sum: Sum): Omit<State, 'status' | 'asOf' | 'error'>;
+}
+
+/** A source whose list can be queried while no socket opens. */
+export interface PolledSource<
+  Data,
+  PolledData,
+  Event extends LiveEvent,
+  Sum extends LiveSum,
+  State extends LiveState,
+> extends LiveSource<Data, Event, Sum, State> {
+  readonly query: Operation<PolledData, never>;
+  /** The list from a query that was sent at this time. Null if the answer lacks it. */
+  polled(sum: Sum | null, data: PolledData, sentAt: Date): Sum | null;
 }

@@ -22,23 +22,30 @@ export interface PolledPositions {
  * The texts that `positions` sends if these fields are selected, for a manifest of trusted documents. The query is sent if
  * no WebSocket opens.
  */
-export function positionsDocuments({ positionFields }: LiveFields = {}): {
+export function positionsDocuments(fields: LiveFields = {}): {
   readonly subscription: TypedText<PositionChangesData, LiveVariables>;
   readonly query: TypedText<PolledPositions, never>;
 } {
-  const rows = rowFields(POSITION_FIELDS, positionFields);
+  const rows = rowFields(POSITION_FIELDS, fields.positionFields);
   return {
-    subscription: `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
-  positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
-    cursor snapshot
-    upserted { ${rows} }
-    ticks { ${tickFields(positionFields)} }
-    closed status asOf totals { count invested profit }
-  }
-}`,
+    subscription: positionsSubscription(fields),
     query: `query PolledPositions {
   positions { ${rows} }
   positionTotals { count invested profit }
 }`,
   };
+}
+
+/** The text of the subscription alone. */
+export function positionsSubscription({
+  positionFields,
+}: LiveFields): TypedText<PositionChangesData, LiveVariables> {
+  return `subscription PositionChanges($after: String, $intervalMs: Int, $heartbeatSeconds: Int) {
+  positionChanges(after: $after, intervalMs: $intervalMs, heartbeatSeconds: $heartbeatSeconds) {
+    cursor snapshot
+    upserted { ${rowFields(POSITION_FIELDS, positionFields)} }
+    ticks { ${tickFields(positionFields)} }
+    closed status asOf totals { count invested profit }
+  }
+}`;
 }

@@ -28,7 +28,7 @@ export interface AccountState<Names extends LiveNames = LiveNames> extends Posit
   readonly session: Pick<AccountFigures, Names['session']> | null;
 }
 
-export const NO_ACCOUNT: AccountState = Object.freeze({
+export const NO_ACCOUNT: AccountState = /* @__PURE__ */ Object.freeze({
   ...NO_POSITIONS,
   orders: null,
   ordersAsOf: null,

@@ -12,6 +12,7 @@ test.each([
   ['core-client.ts', 'features', /orders|live|generated/],
   ['live.ts', 'the core or other features', /core|orders|subscribe/],
   ['orders.ts', 'the core or other features', /core|live|generated/],
+  ['follow.ts', 'the core or other features', /core|orders|subscribe\//],
   ['schema.ts', 'any other part of the client', /^(?!schema|generated|cache|execution)/],
   ['react.ts', 'the features that its hooks need', /core|orders|subscribe/],
   ['index.ts', 'React or Apollo Client', /react|apollo|type-policies/],

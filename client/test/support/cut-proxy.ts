@@ -17,12 +17,16 @@ export async function startCutProxy(target: string) {
   const sockets = new Set<Socket>();
   const webSockets = new Set<Socket>();
   let isPortal = false;
+  let isSilent = false;
+  /** Connections on which nothing is forwarded any more. */
+  const silenced = new Set<Socket>();
   const server = createServer((client) => {
     proxy.accepted += 1;
     sockets.add(client);
     client.once('close', () => {
       sockets.delete(client);
       webSockets.delete(client);
+      silenced.delete(client);
       upstream.destroy();
     });
     // When one connection of the pair fails, Node keeps the other connection open.
@@ -30,8 +34,12 @@ export async function startCutProxy(target: string) {
     const upstream = connect(Number(targetPort), hostname);
     upstream.on('error', () => client.destroy());
     upstream.once('close', () => client.destroy());
-    upstream.on('data', (chunk) => client.write(chunk));
+    if (isSilent) silenced.add(client);
+    upstream.on('data', (chunk) => {
+      if (!silenced.has(client)) client.write(chunk);
+    });
     client.on('data', (chunk) => {
+      if (silenced.has(client)) return;
       if (isPortal) return void client.end(PORTAL);
       if (/^upgrade: websocket/im.test(chunk.toString('latin1'))) {
         proxy.upgrades += 1;
@@ -75,11 +83,17 @@ export async function startCutProxy(target: string) {
       isPortal = true;
       cut();
     },
+    /** Takes connections, and forwards nothing any more: neither on these, nor on the open ones. */
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) silenced.add(socket);
+    },
     /** Refuses connections. */
     refuse,
     /** Ends all faults. */
     async heal() {
       isPortal = false;
+      isSilent = false;
       if (!server.listening) await listen(port);
     },
     close: refuse,

@@ -16,7 +16,7 @@ export const PAGES: readonly string[] = globSync('**/*.md', {
 /** The pages whose samples change this checkout. Those of all other pages belong to apps. */
 export const OF_CHECKOUT: ReadonlySet<string> = new Set(['CONTRIBUTING.md', 'docs/your-own.md']);
 /** Packages that are not installed here. frameworks.test.ts and empty-folder.test.ts compile with them. */
-const OF_FRAMEWORKS = /from '(?:vue|@angular\/core|next\/[\w-]+)'/;
+const OF_FRAMEWORKS = /from '(?:vue|@angular\/core|next\/[\w-]+|@urql\/core|relay-runtime)'/;
 
 type Files = Map<string, string>;
 
