@@ -5,7 +5,7 @@ import {
   SUITES_ALONE,
   SUITES_OF_THEIR_OWN,
 } from './test/support/long-suites.ts';
-import { LongestFirst } from './test/support/longest-first.ts';
+import { LongestFirst, NearestFirst } from './test/support/longest-first.ts';
 import { SkippedReporter } from './test/support/skipped-reporter.ts';
 
 const suites = leftOut();
@@ -25,6 +25,9 @@ setTimeout(() => {
   process.exit(1);
 }, RUN_MS).unref();
 
+// Suites with a process of their own are about the whole program, so they come after the others then.
+const isNearestFirst = process.env.NEAREST !== undefined;
+
 export default defineConfig({
   test: {
     // Vite's module runner would load a second copy of graphql beside Node's own.
@@ -37,7 +40,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', new SkippedReporter()],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: isNearestFirst ? NearestFirst : LongestFirst },
     projects: [
       {
         extends: true,
@@ -49,7 +52,7 @@ export default defineConfig({
           isolate: false,
           // Tests mostly wait for conditions, so more workers than cores are of use. With more than five they delay each other.
           maxWorkers: 5,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: isNearestFirst ? 0 : 1 },
         },
       },
       {
@@ -60,7 +63,7 @@ export default defineConfig({
           exclude: [...exclude, ...SUITES_ALONE],
           // These suites hold megabytes or start processes. More than four at a time do not end in time on two cores.
           maxWorkers: 4,
-          sequence: { groupOrder: 0 },
+          sequence: { groupOrder: isNearestFirst ? 1 : 0 },
         },
       },
       {

@@ -19,10 +19,15 @@ type Outputs = { [Name in keyof Scalars]: Scalars[Name] | null } & {
   [Name in keyof Scalars as `${Name}!`]: Scalars[Name];
 } & { [Name in keyof Scalars as `[${Name}!]!`]: readonly Scalars[Name][] };
 
+/** A description, or one with the reason why the field is deprecated. */
+type Description = string | { readonly description: string; readonly deprecationReason: string };
+
 /** Maps types, in SDL notation, to properties with the descriptions of their fields. */
 type Descriptions<Source> = {
   readonly [Type in keyof Outputs]?: {
-    readonly [Name in keyof Source as Source[Name] extends Outputs[Type] ? Name : never]?: string;
+    readonly [Name in keyof Source as Source[Name] extends Outputs[Type]
+      ? Name
+      : never]?: Description;
   };
 };
 
@@ -52,12 +57,15 @@ function fieldsOf(
 ): FieldMap {
   const fields: FieldMap = {};
   // The copy is for TypeScript, which finds no entries in an `object`.
-  for (const [sdlType, properties] of Object.entries<Record<string, string>>({ ...descriptions })) {
+  for (const [sdlType, properties] of Object.entries<Record<string, Description>>({
+    ...descriptions,
+  })) {
     const nullable = !sdlType.endsWith('!');
     const name = sdlType.replaceAll(/[[\]!]/g, '');
     const type = sdlType.startsWith('[') ? [name] : name;
-    for (const [property, description] of Object.entries(properties)) {
-      fields[property] = fieldOf(property, { type, nullable, description });
+    for (const [property, given] of Object.entries(properties)) {
+      const described = typeof given === 'string' ? { description: given } : given;
+      fields[property] = fieldOf(property, { type, nullable, ...described });
     }
   }
   return fields;

@@ -1,5 +1,6 @@
 import { type FieldDefinitionNode, Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
+import { exposed, type FieldBuilder } from '../../src/schema/exposed.ts';
 import { buildSchema, printedSchema } from '../../src/schema/schema.ts';
 
 /** Every kind of element of the schema that a client can name. */
@@ -39,4 +40,17 @@ test('every root field of a query or a mutation is nullable, so that a failing f
     expect(fields.length).toBeGreaterThan(8);
     for (const { name, type } of fields) expect(String(type), name).not.toMatch(/!$/);
   }
+});
+
+test('an exposed field may be deprecated', () => {
+  const t = { expose: (_: string, options: object) => options };
+  const deprecated = { description: 'Its gain.', deprecationReason: 'Use `profit`.' };
+  const fields = exposed(t as unknown as FieldBuilder<{ gain: number; profit: number }>, {
+    Float: { gain: deprecated },
+    'Float!': { profit: 'Its profit.' },
+  });
+  expect(fields).toEqual({
+    gain: { type: 'Float', nullable: true, ...deprecated },
+    profit: { type: 'Float', nullable: false, description: 'Its profit.' },
+  });
 });

@@ -15,7 +15,7 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/packaging/**/*.test.ts',
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
-  'test/deploy/{alertmanager,alerts,restarts}.test.ts',
+  'test/deploy/{alertmanager,restarts}.test.ts',
   'test/end-to-end/chaos/{floods,fuzz,soak,sockets,strangers}.test.ts',
   'test/end-to-end/limits/{attacks,pipelining,rate,senders}.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
