@@ -8,6 +8,7 @@ import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';
 import { errorsPage } from './errors-doc.ts';
 import { metricsPage } from './metrics-doc.ts';
+import { prometheusRule } from './prometheus-rule.ts';
 
 const root = join(import.meta.dirname, '..');
 const isCheck = process.argv.includes('--check');
@@ -27,6 +28,8 @@ async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: str
   yield ['docs/openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`];
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];
+  const rule = prometheusRule(read('deploy/prometheus/alerts.yml'));
+  yield ['deploy/kubernetes/prometheus-rule.yaml', rule];
   yield ['schema.graphql', `${printedSchema(buildSchema())}\n`];
   // This file is written before the next ones, which are made from the client's modules, because the modules import it.
   yield [join('client', ROWS), rowsFile()];

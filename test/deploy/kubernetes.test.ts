@@ -34,8 +34,9 @@ test('the manifests belong to the service, and kustomize lists each file', () =>
   const { metadata } = manifest('namespace.yaml');
   expect(metadata.name).toBe(kustomization.namespace);
   expect(metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-  // The first two are added by hand where they are wanted.
-  const unlisted = ['autoscaler-sockets.yaml', 'ingress.yaml', 'kustomization.yaml'];
+  // All but the last are added by hand where they are wanted.
+  const operators = ['pod-monitor.yaml', 'prometheus-rule.yaml'];
+  const unlisted = ['autoscaler-sockets.yaml', 'ingress.yaml', ...operators, 'kustomization.yaml'];
   const expected = [...kustomization.resources, ...unlisted];
   const files = readdirSync(join(deployFolder, 'kubernetes')).filter((name) => /yaml$/.test(name));
   expect(expected.sort()).toEqual(files.sort());
@@ -129,6 +130,21 @@ test('the Kubernetes Service selects the pods, of which at most one may be unava
   expect(spec.selector).toEqual(labels);
   expect(spec.ports).toEqual([{ name: 'http', port: expect.any(Number), targetPort: 'http' }]);
   expect(manifest('disruption-budget.yaml').spec).toEqual({ maxUnavailable: 1, selector });
+});
+
+test('the Prometheus Operator scrapes the admin port of each pod under the job of the rules, and has all rules', () => {
+  const { spec } = manifest('pod-monitor.yaml');
+  expect(spec.selector).toEqual(selector);
+  expect(template.metadata.labels[spec.jobLabel]).toBe(NAME);
+  const ports = service.ports.map(({ name }: Port) => name);
+  const [endpoint] = spec.podMetricsEndpoints;
+  expect(ports).toContain(endpoint.port);
+  expect(manifest('service.yaml').spec.ports.map(({ name }: Port) => name)).not.toContain(
+    endpoint.port,
+  );
+  const alerts = parse(readDeployed('prometheus', 'alerts.yml'));
+  expect(alerts.groups).not.toEqual([]);
+  expect(manifest('prometheus-rule.yaml').spec).toEqual(alerts);
 });
 
 test('the autoscaler uses the CPU and a metric of the service', () => {
