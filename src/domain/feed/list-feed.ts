@@ -140,7 +140,12 @@ export abstract class ListFeed<
     this.#mustPollAgain = false;
     this.#calledAtMs = clock.now();
     this.#expectList();
-    const poll = this.read(token.viewer)
+    let calls = 0;
+    const receipt = () => {
+      calls += 1;
+    };
+    const poll = this.read({ ...token.viewer, receipt })
+      .finally(() => this.#options.schedule.made(this.#turn, calls))
       .then((list) => this.#answered(token, list))
       // An unexpected error counts as a failed poll, or the feed would never poll again.
       .catch((error: unknown) => this.#failed(token, error));

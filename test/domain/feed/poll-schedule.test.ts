@@ -80,3 +80,23 @@ test('a feed that backs off is polled early only after the gateway was silent fo
   await clock.advance(2_000);
   expect(polledAtMs).toHaveLength(1);
 });
+
+test('a poll that makes several calls, such as one for each page, counts as that many polls', async () => {
+  const bench = createLiveBench({ pollsPerSecond: 20 });
+  const { gateway, clock, viewer, followChanges } = bench;
+  const getOpenPositions = gateway.getOpenPositions.bind(gateway);
+  gateway.getOpenPositions = (caller, previous) => {
+    for (let page = 0; page < 3; page += 1) {
+      caller.receipt?.({ operation: 'getOpenPositions', ms: 0, source: 'call' });
+    }
+    return getOpenPositions(caller, previous);
+  };
+  for (let n = 0; n < 19; n += 1) followChanges(viewer(`token ${n}`, { login: `${n}` }));
+  await clock.advance(20_000);
+  const before = gateway.polls.length;
+  await clock.advance(30_000);
+  // 95 % of 20 calls a second are 6.3 polls of three pages.
+  const perSecond = (gateway.polls.length - before) / 30;
+  expect(perSecond).toBeGreaterThan(5.5);
+  expect(perSecond).toBeLessThan(6.7);
+});
