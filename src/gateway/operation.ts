@@ -1,3 +1,4 @@
+import type { ErrorShape } from './operations/conventions.ts';
 import type { Shape } from './shape.ts';
 
 /** Each area has its own connections and its own budget of retries, so that a failing area does not delay the others. */
@@ -42,11 +43,7 @@ export interface OperationTraits {
   readonly acceptsCached: boolean;
   /** Whether the calls are sent without the request's token. */
   readonly isAnonymous: boolean;
-  /**
-   * The shape of the error bodies: `{error, message, details}`, `{error, message}`, `{message}`, or an order's `{success,
-   * err, message}`. A sign-in also answers `{error, ok}`, even with a 200, and its 401 and 403 are about the input.
-   */
-  readonly errors: 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
+  readonly errors: ErrorShape;
 }
 
 export type Proves = OperationTraits['proves'];

@@ -1,20 +1,14 @@
-import { isObject } from '../lib/is-object.ts';
 import { redact } from '../lib/redact.ts';
 import { jsonOf } from './answer-body.ts';
 import type { Answer } from './exchange.ts';
-import { text } from './scalars.ts';
+import { readError } from './operations/conventions.ts';
 
 export type GatewayRefusal = Readonly<ReturnType<typeof toRefusal>>;
 
-/** The body of a refusal in any of the gateway's five shapes (`errors` in operation.ts); a missing property is null. */
+/** The body of a refusal; a missing property is null. */
 export function toRefusal(body: unknown) {
-  const row = isObject(body) ? body : {};
-  return {
-    error: text(row.error),
-    message: text(row.message),
-    email: text(row.email),
-    details: isObject(row.details) && isShallow(row.details, MAX_DEPTH) ? row.details : null,
-  };
+  const { details, ...texts } = readError(body);
+  return { ...texts, details: isShallow(details, MAX_DEPTH) ? details : null };
 }
 
 export function refusalOf(answer: Answer): GatewayRefusal {

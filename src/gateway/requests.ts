@@ -2,6 +2,7 @@ import type { Caller } from './caller.ts';
 import { UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
 import { type DescribedOperation, type OperationTraits, TRADE } from './operation.ts';
+import { TOKEN_HEADER, tokenHeader } from './operations/conventions.ts';
 
 // A catalog has thousands of instruments and is fetched once an hour, so it is allowed more time and more bytes.
 const CATALOG_TIMEOUT_FACTOR = 6;
@@ -78,7 +79,7 @@ export class Requests {
   ): readonly string[] {
     const headers = this.#headers.concat(callHeaders, forwarded?.pairs ?? []);
     if (body !== undefined) headers.push('content-type', 'application/json');
-    if (token !== null && !isAnonymous) headers.push('authorization', `Bearer ${token.text}`);
+    if (token !== null && !isAnonymous) headers.push(TOKEN_HEADER, tokenHeader(token.text));
     this.#addUnlessFixed(headers, 'x-request-id', requestId);
     if (this.#settings.gatewayForwardClient) {
       this.#addUnlessFixed(headers, 'x-forwarded-for', client?.address);

@@ -1,4 +1,6 @@
+import { errorBody } from '../gateway/operations/conventions.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
+import type { Row } from '../gateway/scalars.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
@@ -10,19 +12,10 @@ export function refuse(
   status: number,
   error: string,
   message: string,
-  details: object = {},
+  details: Row = {},
 ): Reply {
-  switch (OPERATIONS[operation].errors) {
-    case 'message':
-      return json(status, { message });
-    case 'submit':
-      return json(status, { success: false, err: error, message });
-    case 'plain':
-      return json(status, { error, message });
-    case 'details':
-    case 'sign-in':
-      return json(status, { error, message, details });
-  }
+  const { errors } = OPERATIONS[operation];
+  return json(status, errorBody(errors, { error, message, details }));
 }
 
 export function unauthorized(operation: OperationName): Reply {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { TOKEN_HEADER, tokenIn } from '../gateway/operations/conventions.ts';
 import type { Call, Context } from './call.ts';
 import type { Faults } from './faults.ts';
 import { json, parseJson, type Reply, readBody, respond } from './http.ts';
@@ -47,7 +48,7 @@ async function serve(
   const verb = request.method ?? 'GET';
   const route = routes.find(verb, path);
   const bytes = verb === 'GET' ? NO_BODY : await readBody(request);
-  const token = bearer(request);
+  const token = tokenIn(request.headers[TOKEN_HEADER]);
   const claims = token === null ? null : context.tokens.verify(token);
   observations.note({
     method: verb,
@@ -76,12 +77,6 @@ async function serve(
       refuse(operation, status, errorName(status), 'A fault was set in the sandbox.'),
     wait: context.wait,
   });
-}
-
-function bearer({ headers }: IncomingMessage): string | null {
-  const { authorization } = headers;
-  if (authorization === undefined || !/^Bearer /i.test(authorization)) return null;
-  return authorization.slice('Bearer '.length);
 }
 
 function tooLarge({ operation }: Route): Reply {

@@ -1,3 +1,4 @@
+import { TOKEN_HEADER } from '../../gateway/operations/conventions.ts';
 import type { Call } from '../call.ts';
 import { json, type Reply } from '../http.ts';
 import { authenticated, bodyRow, malformed, refuse, unauthorized } from '../refusals.ts';
@@ -63,5 +64,5 @@ export function registerDevice(call: Call): Reply {
 
 /** Operations 14 and 15 need no token, but a token that is sent must be valid. */
 function refusal({ operation, headers, claims }: Call): Reply | null {
-  return headers.authorization !== undefined && claims === null ? unauthorized(operation) : null;
+  return headers[TOKEN_HEADER] !== undefined && claims === null ? unauthorized(operation) : null;
 }
