@@ -1,6 +1,5 @@
 import { errorBody } from '../gateway/operations/conventions.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import type { Row } from '../gateway/scalars.ts';
 import { isObject } from '../lib/is-object.ts';
 import type { Call, Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
@@ -12,7 +11,7 @@ export function refuse(
   status: number,
   error: string,
   message: string,
-  details: Row = {},
+  details: Readonly<Record<string, unknown>> = {},
 ): Reply {
   const { errors } = OPERATIONS[operation];
   return json(status, errorBody(errors, { error, message, details }));
