@@ -71,7 +71,6 @@ Of some:
 - \`gatewayError\`: the gateway’s own \`error\` and \`message\`, personal data redacted, for the user too (\`FORBIDDEN\`, \`RATE_LIMITED\`, \`GATEWAY_REFUSED\`, \`GATEWAY_UNAVAILABLE\` of a 503)
 - \`argument\`: path of the wrong argument (\`BAD_USER_INPUT\`)
 - \`limit\`, \`value\`, \`maximum\`: the limit’s name, the value found, the limit itself (\`QUERY_TOO_COMPLEX\`; \`IDEMPOTENCY_UNAVAILABLE\` has \`limit\` alone)
-- \`gap\`: order records from before its \`until\` may be missing; null means that this time is not known yet (\`IDEMPOTENCY_UNAVAILABLE\`)
 - \`earlierUnknown\`: an earlier request with the order’s key may have been sent (\`IDEMPOTENCY_UNAVAILABLE\`, \`GATEWAY_UNAVAILABLE\`)
 - \`sent\`: false if nothing of this request was sent (a refused mutation, or an unread request that may be one)
 - \`requestId\`: finds the cause in the log (\`INTERNAL\`); also the response header \`x-request-id\`

@@ -26,7 +26,7 @@ import { gatewayWidths } from './gateway/pools.ts';
 import { openServices } from './gateway/services.ts';
 import { FrontPage } from './graphiql/server/front-page.ts';
 import { GraphiQL } from './graphiql/server/graphiql.ts';
-import { LogicalClock, steadyClock } from './lib/clock.ts';
+import { LogicalClock, steadyClock, systemClock } from './lib/clock.ts';
 import { fireAndForget, onBackgroundFailure } from './lib/fire-and-forget.ts';
 import { limitsOf } from './lib/limits/limit.ts';
 import { Limiter } from './lib/limits/limiter.ts';
@@ -39,6 +39,7 @@ import type { Sandbox } from './sandbox/start.ts';
 import { catalogSize } from './schema/field-options.ts';
 import { publicCause } from './schema/public-error.ts';
 import { printedSchema } from './schema/schema.ts';
+import { datesOf } from './store/dates.ts';
 
 const DOCUMENT_LIMITS = { maxAliases: 30, maxDirectives: 20, maxTokens: 4_000 };
 const WITHOUT_KEYS =
@@ -78,6 +79,7 @@ export async function startApp(config: Config, given: AppOptions) {
   const otherServices = openServices(originOptions, config);
   for (const each of Object.values<Origin>(otherServices)) opened.defer(() => each.close());
   const { clockSkew } = gateway;
+  const dates = () => datesOf(systemClock.date(), clockSkew);
   metrics.gateway.watchClock(clockSkew);
 
   const documents = new Documents({
@@ -88,7 +90,7 @@ export async function startApp(config: Config, given: AppOptions) {
   });
   const storeObserver = {
     onWarn: (message: string, fields: object = {}) => log.warn(fields, message),
-    gatewaySkewMs: () => clockSkew.ms,
+    dates,
   };
   const { trusted, stores } = await openFiles(config, opened, { documents, log }, storeObserver);
   const { records } = stores;
@@ -108,6 +110,7 @@ export async function startApp(config: Config, given: AppOptions) {
     client: gateway.client,
     logicalClock,
     clockSkew,
+    dates,
     stores,
     limiter,
     metrics: metrics.domain,
@@ -127,7 +130,6 @@ export async function startApp(config: Config, given: AppOptions) {
     gateway: () => gateway.degradedReason(),
     'order-store': () => records.status.degradedReason,
     'orders-held': () => records.status.holdReason,
-    'order-gap': () => records.status.gapReason,
     clock: () => clockSkew.degradedReason(),
     redis: () => stores.replicas?.degradedReason() ?? null,
     memory: () => memory.degradedReason(),
@@ -157,6 +159,7 @@ export async function startApp(config: Config, given: AppOptions) {
     describe: publicCause,
     createContext: (operation) => new GraphContext(services, operation),
     sizeOf: () => catalogSize(domain.catalogs),
+    dateMs: () => dates().judgedMs,
     tokenStatusOf: (token) => (token === null ? undefined : domain.ledger.tokenStatus(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     // A receipt lists the gateway calls of a request.

@@ -6,7 +6,7 @@ import { warnOfUnknownNames } from './config/unknown-names.ts';
 
 const DEFAULT_ORDER_FILE = 'data/orders.db';
 /** Orders of the sandbox survive a restart, like those of a real gateway. */
-const SANDBOX_ORDER_FILE = '.sandbox/orders.db';
+export const SANDBOX_ORDER_FILE = '.sandbox/orders.db';
 /** The folders of these files are created if they are missing. */
 export const DEFAULT_ORDER_FILES: readonly string[] = [DEFAULT_ORDER_FILE, SANDBOX_ORDER_FILE];
 
@@ -91,6 +91,8 @@ function derive(
     ...values,
     /** Whether the embedded sandbox gateway runs, because no gateway is configured. */
     sandbox,
+    /** Whether a new store of order records takes keys of any time, so that an order can be placed at once. */
+    takesOldKeys: sandbox,
     /** The path without a trailing slash. */
     publicPath: values.publicPath.replace(/\/$/, ''),
     redisReplicas: redisReplicas === 'none' ? 0 : redisReplicas,

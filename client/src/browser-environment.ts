@@ -32,7 +32,10 @@ function randomId(): string {
   // Only pages of a secure origin have `randomUUID`.
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  // The version of a random UUID is 4, and its variant is one of 8, 9, a and b.
+  const variant = '89ab'.charAt((bytes[8] ?? 0) % 4);
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})/, `$1-$2-4$3-${variant}$4-`);
 }
 
 function pageLifecycle(): Lifecycle {

@@ -11,7 +11,7 @@ export interface Environment {
   uptime(): number;
   /** From 0 up to, but not including, 1. */
   random(): number;
-  /** A new unguessable id, for the keys of orders. */
+  /** A random UUID of version 4, for the keys of orders. */
   randomId(): string;
   /** Runs the task once and returns a function that cancels it, which may be called twice. */
   after(ms: number, task: () => void): () => void;

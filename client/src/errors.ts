@@ -13,7 +13,6 @@ export type ErrorCode =
   | 'DISPOSED'
   | 'PROTOCOL'
   | 'ABORTED'
-  | 'KEY_EXPIRED'
   | 'EXPIRED'
   | 'VOIDED'
   | 'SETTLED'

@@ -1,11 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
+import { newKey } from '../../test/support/order-keys.ts';
 import { ownApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { OwnEnvironment } from '../src/environment.ts';
 import type { PositionsState } from '../src/index.ts';
 import type { OrderInput } from '../src/orders/order-input.ts';
+import { timeOfKey } from '../src/orders/order-key.ts';
 import type { TicketOptions } from '../src/orders/ticket.ts';
 import { forRequest } from '../src/server.ts';
 
@@ -160,15 +162,16 @@ test('two requests with the key of one form place one order', async () => {
     forRequest(tokens[0] ?? '', { url: url() })
       .orders.ticket({ idempotencyKey: key })
       .place(input);
-  const ends = await Promise.all([place('of a form'), place('of a form'), place('of another')]);
+  const [key, another] = [newKey(), newKey()];
+  const ends = await Promise.all([place(key), place(key), place(another)]);
   expect(ends).toMatchObject(Array(3).fill({ status: 'accepted' }));
-  expect(await place('of a form')).toMatchObject({ status: 'accepted', replayed: true });
-  const other = await place('of a form', { ...BUY, size: { units: 2 } });
+  expect(await place(key)).toMatchObject({ status: 'accepted', replayed: true });
+  const other = await place(key, { ...BUY, size: { units: 2 } });
   expect(other).toMatchObject({ status: 'unsent', error: { code: 'BAD_USER_INPUT' } });
   expect(app.sandbox.orders()).toHaveLength(before + 2);
 });
 
-test('an order whose key comes from a form is sent without the key’s date, and is unknown after an error', async () => {
+test('an order whose key comes from a form keeps that key, and is unknown after an error', async () => {
   await takesOrders();
   const sent: string[] = [];
   let isCut = false;
@@ -186,17 +189,19 @@ test('an order whose key comes from a form is sent without the key’s date, and
     forRequest(tokens[0] ?? '', { url: url(), environment })
       .orders.ticket({ maxWaitMs: isCut ? 300 : 6_000, ...own })
       .place(BUY, { withinMs: isCut ? 2_000 : 60_000 });
-  // A date begins with the 2 of its year.
-  const dates = () => sent.splice(0).flatMap((text) => text.match(/"(keyMade|since)":"2/g) ?? []);
+  const keys = () =>
+    sent.splice(0).flatMap((text) => text.match(/(?<="(?:idempotencyK|k)ey":")[^"]*/g) ?? []);
   expect(await place({})).toMatchObject({ status: 'accepted' });
-  expect(new Set(dates())).toEqual(new Set(['"keyMade":"2', '"since":"2']));
+  const [own = '', ...others] = new Set(keys());
+  expect([Number(timeOfKey(own)) > 0, others]).toEqual([true, []]);
   // The answer of the order is lost, so the client voids the key: no order with this key is sent from then on.
-  await place({ idempotencyKey: 'of a form' });
+  const key = newKey();
+  await place({ idempotencyKey: key });
   expect(sent.join()).toContain('VoidOrder');
-  expect(dates()).toEqual([]);
+  expect(new Set(keys())).toEqual(new Set([key]));
   isCut = true;
   expect(await place({})).toMatchObject({ status: 'unsent' });
-  expect(await place({ idempotencyKey: 'cut off' })).toMatchObject({ status: 'unknown' });
+  expect(await place({ idempotencyKey: newKey() })).toMatchObject({ status: 'unknown' });
 });
 
 test('a request forbids caching, and the client reads no time or random number before it sends the request', async () => {

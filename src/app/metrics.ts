@@ -55,6 +55,11 @@ export class Metrics {
     const { registry } = this;
     const { build, caches, engine, logOutput, memory, records, recordsMax, trusted } = watched;
     registry.gauge('order_records', 'Order records that are held.', () => records.status.count);
+    registry.tally(
+      'order_losses_total',
+      'Losses of order records that this process has seen.',
+      () => records.status.losses,
+    );
     registry.gauge(
       'orders_unsettled',
       'Orders of unknown outcome that are not settled.',

@@ -1,5 +1,5 @@
 import { shown } from '../config/shown.ts';
-import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
+import { type Config, ConfigError, DEFAULT_ORDER_FILES, SANDBOX_ORDER_FILE } from '../config.ts';
 import { ManifestError, TrustedDocuments, type TrustedDocumentsOptions } from '../engine/index.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ListenError } from '../lib/listen.ts';
@@ -20,7 +20,7 @@ const USABLE = {
 } as const;
 
 type Given = readonly [name: keyof typeof USABLE, value: string | number];
-type StoreObserver = Pick<StoreOptions, 'onWarn' | 'isInspection' | 'gatewaySkewMs'>;
+type StoreObserver = Pick<StoreOptions, 'onWarn' | 'isInspection' | 'dates'>;
 type DocumentOptions = Pick<TrustedDocumentsOptions, 'documents' | 'log'>;
 
 /** Opens the manifests and the stores at the same time. Throws one ConfigError with every problem. */
@@ -64,8 +64,10 @@ export function openConfiguredStores(
     redisUrl,
     orderStore,
     clock: systemClock,
-    isOfSandbox: config.sandbox,
     makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
+    // A test may place an order at once, and an older version's file is of no use.
+    takesOldKeys: config.takesOldKeys,
+    replacesVersions: orderStore === SANDBOX_ORDER_FILE,
     prefix: config.redisPrefix,
     requiresAppendonly: config.requiresAppendonly,
     redisReplicas: config.redisReplicas,

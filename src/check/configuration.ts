@@ -4,9 +4,11 @@ import type { SettingName } from '../config/settings.ts';
 import { type Config, type Environment, parseEnvironment } from '../config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../domain/auth/key-set.ts';
 import { readManifest } from '../engine/index.ts';
+import { systemClock } from '../lib/clock.ts';
 import { isObject } from '../lib/is-object.ts';
 import { listen } from '../lib/listen.ts';
 import { reasonOf } from '../lib/reason-of.ts';
+import { unmeasuredDates } from '../store/dates.ts';
 import type { StoreOptions } from '../store/open-stores.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 
@@ -82,7 +84,8 @@ export async function findUnusable(
 }
 
 async function tryStores(config: Config, { onOpen, onWarn }: StoreObserver): Promise<void> {
-  const opened = await openConfiguredStores(config, { onWarn, isInspection: true });
+  const dates = () => unmeasuredDates(systemClock.date());
+  const opened = await openConfiguredStores(config, { onWarn, dates, isInspection: true });
   onOpen(opened);
   await opened.records.close();
 }

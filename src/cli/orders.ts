@@ -4,6 +4,7 @@ import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { partsOf } from '../domain/auth/viewer.ts';
 import { type Account, toAccount } from '../lib/account.ts';
+import { KEY_MARGIN_MS } from '../store/key-rule.ts';
 import { openOperatorRecords } from '../store/open-stores.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
 import { type RecordsStatus, RecordsUnavailableError } from '../store/order-records.ts';
@@ -27,7 +28,7 @@ export const ordersCommand: Command = {
     '',
     '  status      prints the number of order records, and their problems',
     '  hold        refuses all orders until release, on all replicas within two seconds; none of them is sent',
-    '  incomplete  refuses unknown keys made before now for 24 hours; run it before a start with a restored file',
+    '  incomplete  refuses unknown keys made before now; run it before a start with a restored file',
     '  copy        copies the SQLite file to a new file <to> while the service runs; a restored copy lacks all later orders',
     '  list        lists the recorded orders; --unknown: only those whose outcome is unknown',
     '  show        prints an order as it was asked, when it was sent, and its outcome',
@@ -173,15 +174,21 @@ function keyOf(operand = ''): string {
   return operand;
 }
 
-function statusText({ count, degradedReason, holdReason, gapReason }: RecordsStatus): string {
+function statusText({ count, degradedReason, holdReason, sinceMs }: RecordsStatus): string {
   const hold = holdReason === null ? null : `orders are ${holdReason}`;
   const refusal = degradedReason ?? hold;
   if (refusal !== null) return `${count} order records; no order is taken: ${refusal}`;
-  return `${count} order records; ${gapReason ?? 'orders are taken'}`;
+  if (sinceMs === null) return `${count} order records; ${NOT_DECIDED}`;
+  // A store of the sandbox takes keys of any time.
+  const since =
+    sinceMs === 0 ? '' : ` with keys made after ${new Date(sinceMs + KEY_MARGIN_MS).toISOString()}`;
+  return `${count} order records; orders are taken${since}`;
 }
 
 const CONFIRM_MS = 10_000;
 const CONFIRM_PAUSE_MS = 200;
+const NOT_DECIDED =
+  'keys without a record are refused until the service has measured the clock of the gateway';
 const HELD_SOON = 'within two seconds no order is sent, until release';
 const IN_MEMORY =
   'The order records are in the memory of the service, where no command reaches them. Set ORDER_STORE to a file.';

@@ -5,6 +5,7 @@ import type { Account } from '../lib/account.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { Log } from '../lib/log.ts';
+import type { Dates } from '../store/dates.ts';
 import type { SharedStore } from '../store/shared-store.ts';
 import { type AccountEvents, AccountFreshness } from './account/account-freshness.ts';
 import { JoinedReads } from './account/joined-reads.ts';
@@ -51,7 +52,9 @@ export interface DomainParts {
   readonly limiter: TradingLimiter;
   readonly metrics: DomainMetrics;
   /** Measures how far the gateway's clock is ahead of this machine's. */
-  readonly clockSkew: Pick<ClockSkew, 'ms' | 'earlyMs' | 'aheadMs'>;
+  readonly clockSkew: Pick<ClockSkew, 'earlyMs'>;
+  /** The dates of the present moment. */
+  readonly dates: () => Dates;
   readonly log: Log;
   readonly verify: Verify | null;
   readonly settings: DomainSettings;
@@ -166,8 +169,7 @@ export function createDomain(parts: DomainParts) {
     orderTimeoutMs: settings.orderTimeoutMs,
     orderNumbers: settings.gatewayOrderNumbers,
     onAccountChanged: (account) => accounts.emit('changed', account),
-    gatewayAheadMs: () => clockSkew.aheadMs,
-    gatewaySkewMs: () => clockSkew.earlyMs,
+    dates: parts.dates,
     lines,
     metrics,
   });

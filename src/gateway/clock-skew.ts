@@ -1,5 +1,4 @@
 import type { Clock } from '../lib/clock.ts';
-import { judgedAheadMs } from '../store/order-gap.ts';
 import type { Exchange, WireCall } from './exchange.ts';
 
 const SAMPLES = 10;
@@ -10,8 +9,6 @@ const AGREEMENT_MS = 2_000;
 const PAUSE_MS = 1_000; // Between two samples.
 /** `Date` is rounded down to the second, so on average it is half a second early. */
 const HALF_A_SECOND_MS = 500;
-/** Dates are whole seconds, so clocks that differ by less may be equal. */
-const RESOLUTION_MS = 1_000;
 const MIN_REPORTED_MS = 60_000;
 
 /** How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be wrong. */
@@ -39,12 +36,6 @@ export class ClockSkew {
   get earlyMs(): number | null {
     if (this.#median === null && this.#taken === 0) return null;
     return this.#aheadOf(this.#median ?? Math.max(...this.#samples.subarray(0, this.#taken)));
-  }
-
-  /** How far ahead of this machine's clock the dates of clients are judged; below 0 only if this clock is far ahead. */
-  get aheadMs(): number {
-    const { ms } = this;
-    return ms !== null && Math.abs(ms) > RESOLUTION_MS ? judgedAheadMs(ms) : 0;
   }
 
   /** Only reported: if readiness turned traffic away, a wrong clock of the gateway would stop all replicas at once. */

@@ -117,10 +117,10 @@ export const ERROR_CODES = {
   },
   IDEMPOTENCY_UNAVAILABLE: {
     cause:
-      'This request sent no order: the order records are full, out of reach, or may lack this key. The fields of `extensions` say more:\n\n- `earlierUnknown`: an earlier request with this key may have placed the order. Without it no earlier request with this key is recorded.\n- `gap`: records from before `gap.until` may be missing. For a day a key without a record is refused, unless its `keyMade` is more than 60 seconds after that.\n- `limit`: this account has placed too many orders or closed too many keys within a day.\n- `retryable: false` of `voidOrder` or `placedOrder`: the key is closed, and the outcome of its order stays unknown.\n\nWhat to do:',
+      'This request sent no order: the order records are full, out of reach, or may lack this key. The fields of `extensions` say more:\n\n- `earlierUnknown`: an earlier request with this key may have placed the order. Without it no earlier request with this key is recorded.\n- `limit`: this account has placed too many orders or closed too many keys within a day.\n- `retryable: false` with `earlierUnknown`: the order records do not reach back to the time of the key. The outcome of an earlier request with it stays unknown; `voidOrder` has closed the key.\n\nWhat to do:',
     retryable: true,
     advice:
-      'Use the same idempotency key, and with `earlierUnknown` no other. With `limit` try again the next day. If the message says so, ask the broker.',
+      'Use the same idempotency key, and with `earlierUnknown` no other. With `limit` try again the next day. With `retryable: false` look at the positions and orders, or ask the broker.',
     show: 'We cannot say at the moment whether your order was placed. We keep asking…',
     showInstead: { 'without `earlierUnknown`': 'Your order was not placed. Please try again.' },
     write: 'none',

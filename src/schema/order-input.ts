@@ -29,15 +29,10 @@ const PlaceOrderKind = builder.enumType('PlaceOrderKind', {
 });
 
 const KEY_DESCRIPTION =
-  'Identifies this order, 1 to 255 characters. Use a new key for each order, and the same key for each repeat of it: the order is sent at most once.';
+  'Identifies this order: a key of `newOrderKey`, or a UUIDv8 whose first 48 bits are the milliseconds since 1970 by the date of this server. Use a new key for each order, and the same key for each repeat of it: the order is sent at most once. A time more than 2 seconds ahead is refused.';
 
 const SEND_BEFORE_DESCRIPTION =
   'The order’s deadline, by the date of this server, at most 24 hours ahead. After it the order is rejected unsent, with the error `EXPIRED`. By default there is no deadline. It is ignored when a retry is matched to its first attempt: a retry gets the first outcome.';
-
-/** `keyMade` of an order has the meaning of `since` of a void. */
-export const KEY_MADE = 'When the key was made, by the date of this server';
-
-const KEY_MADE_DESCRIPTION = `${KEY_MADE}: keep it with the key, and send it with each attempt or with none. It allows an order although the order records have a gap, if the gap ended more than 60 seconds before. A time more than 60 seconds ahead is refused. It is ignored when a retry is matched to its first attempt.`;
 
 type Fields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
@@ -52,7 +47,6 @@ const sending = (t: Fields) => ({
   comment: t.string({ description: 'A note to keep with it.' }),
   idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),
   sendBefore: t.field({ type: 'DateTime', description: SEND_BEFORE_DESCRIPTION }),
-  keyMade: t.field({ type: 'DateTime', description: KEY_MADE_DESCRIPTION }),
 });
 
 export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {

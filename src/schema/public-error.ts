@@ -7,7 +7,6 @@ import {
 } from '../domain/auth/errors.ts';
 import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
 import {
-  KeyForgottenError,
   KeyNotVoidedError,
   UnprovedOrderError,
   wasNotSent,
@@ -24,8 +23,7 @@ import { type Attribution, type Code, ERROR_CODES, type PublicCause } from '../l
 import { InputError } from '../lib/input-error.ts';
 import {
   AccountRecordsFullError,
-  RecordsForgottenError,
-  RecordsGapError,
+  KeyTooOldError,
   RecordsUnavailableError,
 } from '../store/order-records.ts';
 import { NotInEventsError } from './event-scope.ts';
@@ -40,16 +38,12 @@ type Extensions = Readonly<Record<string, unknown>>;
 
 const EARLIER_UNKNOWN =
   'This request was not sent. It is unknown whether an earlier request with its key was sent: ask again with the same key, and use no other.';
-/** For cases in which no repeat can settle the outcome: the key only gets older. */
-const ASK_BROKER =
-  'This request was not sent. It is unknown whether an earlier request with its key was sent, and stays unknown: ask your broker.';
+/** For a key that is older than the records: no repeat can find out what became of it. */
+const KEY_TOO_OLD =
+  'This request was not sent. If you have sent this key before, that order may have traded: do not place it again.';
 const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
-const KEY_CLOSED =
-  'The key is closed. It is unknown whether an order was sent with it before: the records do not reach back to `since`, by default 24 hours ago. Ask your broker.';
 const TOO_MANY_ORDERS =
   'This request was not sent: this account has placed too many orders in a day.';
-/** For keys that are older than the records: no repeat can find out what became of them. */
-const LOST = { retryable: false, earlierUnknown: true };
 /** Reasons for which this service itself did not send an order, with `retryAfter` in seconds. */
 const UNSENT_ORDERS: Readonly<Record<string, readonly [message: string, retryAfter?: number]>> = {
   held: ['Orders are held back for now: this request was not sent.'],
@@ -103,18 +97,12 @@ const DESCRIPTIONS = new Map<unknown, Describe>([
     // Clients would take `retryable: false` as a sign that the key is closed.
     return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }),
-  row(KeyForgottenError, () => withoutRecords(KEY_CLOSED, LOST)),
   row(AccountRecordsFullError, () =>
     withoutRecords(TOO_MANY_ORDERS, { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false }),
   ),
-  row(RecordsGapError, ({ untilMs }) => {
-    // At first the end of the gap is unknown, so a repeat soon helps. Later repeats are safe, but are refused for a day.
-    const gap = { until: untilMs === null ? null : new Date(untilMs).toISOString() };
-    return untilMs === null
-      ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown: true, gap, retryAfter: 1 })
-      : withoutRecords(ASK_BROKER, { earlierUnknown: true, gap });
-  }),
-  row(RecordsForgottenError, () => withoutRecords(ASK_BROKER, LOST)),
+  row(KeyTooOldError, () =>
+    withoutRecords(KEY_TOO_OLD, { retryable: false, earlierUnknown: true }),
+  ),
   row(RecordsUnavailableError, ({ earlierUnknown }) =>
     earlierUnknown
       ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown })

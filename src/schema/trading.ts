@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { exposedOf } from './exposed.ts';
 import { nullable } from './field-options.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { KEY_MADE, PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
+import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 
@@ -67,26 +67,16 @@ const OrderRejectedRef = builder.objectRef<PlacedAs<'rejected'>>('OrderRejected'
     'The order was refused, by the gateway, or by this server before it was sent: this request traded nothing.',
   interfaces: [OrderOutcome, RefusalRef],
   fields: (t) =>
-    exposedOf(
-      t,
-      ({ outcome, earlierUnknown = false }) => ({
-        ...outcome,
-        sent: outcome.sent ?? true,
-        earlierUnknown,
-      }),
-      {
-        'Boolean!': {
-          sent: 'True if the gateway refused it, in its own words. False if this server refused it, for its `reason`: `EXPIRED` or `VOIDED` before it was sent, `SETTLED` by the broker’s decision.',
-          earlierUnknown:
-            'True if the key was closed after the records of earlier requests with it were lost: show the order as unknown.',
-        },
-        String: {
-          error: 'The gateway’s name for the reason, or this server’s if `sent` is false.',
-          // Described here, because both interfaces have the field and `Refusal` has no resolver.
-          message: 'The gateway’s message.',
-        },
+    exposedOf(t, ({ outcome }) => ({ ...outcome, sent: outcome.sent ?? true }), {
+      'Boolean!': {
+        sent: 'True if the gateway refused it, in its own words. False if this server refused it, for its `reason`: `EXPIRED` or `VOIDED` before it was sent, `SETTLED` by the broker’s decision. Then no request with this key was sent.',
       },
-    ),
+      String: {
+        error: 'The gateway’s name for the reason, or this server’s if `sent` is false.',
+        // Described here, because both interfaces have the field and `Refusal` has no resolver.
+        message: 'The gateway’s message.',
+      },
+    }),
 });
 
 builder.objectField(OrderRejectedRef, 'reason', (t) =>
@@ -159,22 +149,24 @@ builder.mutationFields((t) => ({
     args: { input: t.arg(needed(PlaceLimitOrderInput, 'The order.')) },
     resolve: (_root, { input }, context, info) => place(context, () => limitTicket(input), info),
   }),
+  newOrderKey: t.string({
+    nullable: true,
+    description:
+      'A new key for one order. It carries the time of this server; it is stored nowhere, and needs no token.',
+    resolve: (_root, _args, { services }) => services.orderDesk.newKey(),
+  }),
   voidOrder: t.field({
     type: PlaceOrderResult,
     nullable: true,
     description:
-      'Ends the doubt about a key. An unused key is closed for a day: this field, `placedOrder` and every later order with the key return `OrderRejected` with the error `VOIDED`, unsent. For a used key it returns the outcome; it waits for an order that is under way, and never voids it. `IDEMPOTENCY_UNAVAILABLE` means that it is unknown whether an order was sent.',
+      'Ends the doubt about a key. An unused key is closed for a day: this field, `placedOrder` and every later order with the key return `OrderRejected` with the error `VOIDED`, unsent. For a used key it returns the outcome; it waits for an order that is under way, and never voids it. `IDEMPOTENCY_UNAVAILABLE` means that it is unknown whether an order was sent; with `retryable: false` the key is closed, and the order records do not reach back to its time.',
     args: {
       idempotencyKey: t.arg.string({ required: true, description: 'The key to close.' }),
-      since: t.arg({
-        type: 'DateTime',
-        description: `${KEY_MADE}, or earlier. The default is 24 hours ago. If the order records do not reach back to it, the key is closed and the answer is \`IDEMPOTENCY_UNAVAILABLE\`.`,
-      }),
     },
-    resolve: (_root, { idempotencyKey: given, since }, context, { path }) => {
+    resolve: (_root, { idempotencyKey: given }, context, { path }) => {
       const key = idempotencyKey('idempotencyKey', given);
       const send = async (scope: Scope) =>
-        toResult(await context.services.orderDesk.void(await scope.viewer(), key, since ?? null));
+        toResult(await context.services.orderDesk.void(await scope.viewer(), key));
       return context.write(send, String(path.key));
     },
   }),
@@ -186,7 +178,7 @@ builder.queryField('placedOrder', (t) =>
     type: PlaceOrderResult,
     nullable: true,
     description:
-      'The outcome of the order with this key. It waits for an order that is under way, and sends nothing. Null if there is no record: the order never arrived, ended in an error, or is more than a day old. `voidOrder` ends that doubt.',
+      'The outcome of the order with this key. It waits for an order that is under way, and sends nothing. Null if there is no record: no order with this key was sent, or it ended in an error. It may still arrive; `voidOrder` ends that doubt.',
     args: {
       idempotencyKey: t.arg.string({ required: true, description: 'The key it was sent with.' }),
     },

@@ -5,18 +5,17 @@ import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-store.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
+import type { NewFile } from './sqlite/file-schema.ts';
 import { OperatorFile } from './sqlite/operator-records.ts';
 import { openSqliteOrderRecords } from './sqlite/order-records.ts';
 import { StoreError } from './store-error.ts';
 
-export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'> {
+export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'>, NewFile {
   readonly redisUrl: string | null;
   /** A file, or the word `memory`, if there is no Redis. */
   readonly orderStore: string;
   /** When true, a missing folder of the file is created. */
   readonly makesFolder?: boolean;
-  /** When true, a new file causes no warning: the sandbox gateway of this process has no earlier orders either. */
-  readonly isOfSandbox?: boolean;
 }
 
 /** Opens the shared state in Redis, or this process's own with order records in a file or in memory. Throws a StoreError. */
@@ -33,7 +32,7 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
 }
 
 export async function openOperatorRecords(
-  options: Omit<StoreOptions, 'clock'>,
+  options: Omit<StoreOptions, 'clock' | 'dates'>,
 ): Promise<OperatorRecords> {
   const { redisUrl, orderStore: path } = options;
   if (redisUrl === null) return new OperatorFile({ ...options, path });
@@ -42,7 +41,7 @@ export async function openOperatorRecords(
 }
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
-  const { isInspection = false, isOfSandbox = false, onWarn } = given;
+  const { isInspection = false, takesOldKeys = false, onWarn } = given;
   const isFile = path !== 'memory';
   const isNew = isFile && !existsSync(path);
   if (isFile) await checkFilePath(path, given);
@@ -50,7 +49,7 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const isInMemory = !isFile || (isNew && isInspection);
   const records = await openSqliteOrderRecords({ ...given, path: isInMemory ? ':memory:' : path });
   // A loss has a separate warning.
-  const isLoss = records.status.gapReason !== null;
-  if (isNew && !isInspection && !isOfSandbox && !isLoss) onWarn(`${path} ${IS_NEW}`);
+  const isLoss = records.status.losses > 0;
+  if (isNew && !isInspection && !takesOldKeys && !isLoss) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null };
 }

@@ -1,5 +1,6 @@
 import { type Account, textOf } from '../lib/account.ts';
-import { gapReason } from './order-gap.ts';
+import type { Dates } from './dates.ts';
+import type { KeyFault } from './key-rule.ts';
 import { newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
 
 /**
@@ -23,8 +24,11 @@ export interface OrderRecords {
   /** Frees the key of exactly this reservation, but keeps it if a client may have received `unknown`. Safe to repeat. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
-  /** Closes an unused key: no order can reserve it while its record lives. For a used key it returns the record. */
-  voidKey(request: VoidRequest): Promise<VoidAnswer>;
+  /**
+   * Closes an unused key: no order can reserve it while its record lives. For a used key it returns the record. A key of
+   * which the records may have forgotten an order is closed too, and then a KeyTooOldError is thrown.
+   */
+  voidKey(key: OrderKey): Promise<VoidAnswer>;
   /** Marks orders whose process is gone as unknown, and returns them. One process gets each of these orders, once. */
   cutOff(): Promise<readonly CutOffOrder[]>;
   /** The store as this process has last seen it. */
@@ -39,8 +43,10 @@ export interface RecordsStatus {
   readonly unsettled: number;
   /** Why all new orders are refused. */
   readonly degradedReason: string | null;
-  /** Why orders with keys from before a gap of the records are refused. */
-  readonly gapReason: string | null;
+  /** Unknown keys that were made until then are refused. Null until it is decided, after a creation or a loss. */
+  readonly sinceMs: number | null;
+  /** How many losses of records this process has seen. */
+  readonly losses: number;
   /** Why an operator has stopped the sending of orders. */
   readonly holdReason: string | null;
 }
@@ -58,8 +64,6 @@ export interface ReserveRequest extends OrderKey {
   readonly reservedAtMs: number;
   /** How long the order can be in flight. After that a pending record means that the outcome is unknown. */
   readonly pendingMs: number;
-  /** When the client made the key; null if it did not state it. */
-  readonly keyMadeMs?: number | null | undefined;
   /** Null for a closed key, which has no order. */
   readonly asked?: AskedOrder | null;
 }
@@ -85,19 +89,13 @@ export interface OrderTimes {
 }
 
 /** A reservation. Its id is a fencing token: a record can only be settled or released by its own reservation. */
-export interface Reservation extends Omit<ReserveRequest, 'isTooLate' | 'keyMadeMs'> {
+export interface Reservation extends Omit<ReserveRequest, 'isTooLate'> {
   readonly id: string;
 }
 
 export type ReserveAnswer =
   | { readonly reserved: true; readonly reservation: Reservation }
   | { readonly reserved: false; readonly record: OrderRecord };
-
-export interface VoidRequest extends OrderKey {
-  readonly atMs: number;
-  /** The age of the key as its client states it; null if the client states none. */
-  readonly keyAgeMs: number | null;
-}
 
 /** `voided`: whether this request closed the key. */
 export interface VoidAnswer {
@@ -166,8 +164,8 @@ export interface UnsentOrder {
   readonly error: UnsentReason;
   readonly message: string | null;
   readonly sent: false;
-  /** Present if the key was closed before an order used it. */
-  readonly closing?: KeyClosing;
+  /** Present if the records did not reach back to the key's time when it was closed: an order may have used it before. */
+  readonly isDoubtful?: true;
   readonly settled?: Settled;
 }
 
@@ -182,13 +180,6 @@ export interface Settled {
   readonly atMs: number;
 }
 
-export interface KeyClosing {
-  /** The age of the key when it was closed. */
-  readonly keyAgeMs: number;
-  /** How far back the store's records reached then. The store may have forgotten an order with an older key. */
-  readonly rememberedMs: number;
-}
-
 export const HELD = 'held back by an operator, until `trading-graph orders release`';
 
 /** A refusal: an account's orders cannot be found under a different name of the account. */
@@ -200,33 +191,26 @@ export const IS_NEW = 'is new: it knows of no earlier order, and would send one 
 export const RECORD_LIFE_MS = 24 * 3_600_000;
 /** The life of a record whose outcome is unknown, so that a back office has weeks to settle it. */
 export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
-/** A key up to this age still has its record. A quarter of an hour is subtracted for wrong clocks. */
-export const KEY_LIFE_MS = RECORD_LIFE_MS - 15 * 60_000;
 
-/** The outcome of a closed key. An unknown age is taken to be RECORD_LIFE_MS. */
-export function closedOutcome(keyAgeMs: number | null, rememberedMs: number): UnsentOrder {
-  const closing = {
-    keyAgeMs: keyAgeMs ?? RECORD_LIFE_MS,
-    rememberedMs: Math.floor(Math.min(rememberedMs, RECORD_LIFE_MS)),
-  };
-  return { kind: 'rejected', error: 'VOIDED', message: null, sent: false, closing };
+/** The outcome of a key that was closed before any order used it. */
+export const CLOSED: UnsentOrder = {
+  kind: 'rejected',
+  error: 'VOIDED',
+  message: null,
+  sent: false,
+};
+
+/** Whether the key was closed and has no order. The gateway may use the same name for an error of its own. */
+export function isClosed({ inputDigest }: Pick<OrderRecord, 'inputDigest'>): boolean {
+  return inputDigest === CLOSED_DIGEST;
 }
 
-export function closingOf({ outcome }: Pick<OrderRecord, 'outcome'>): KeyClosing | null {
-  if (outcome?.kind !== 'rejected' || outcome.sent !== false) return null;
-  return outcome.closing ?? null;
-}
-
-export function toReservation({
-  isTooLate = false,
-  keyMadeMs: _,
-  ...order
-}: ReserveRequest): Reservation {
+export function toReservation({ isTooLate = false, ...order }: ReserveRequest): Reservation {
   return { ...order, id: newRecordId(isTooLate) };
 }
 
 /** The reservation of a closed key, which no order can match. */
-export function closedReservation({ account, key, atMs }: VoidRequest): Reservation {
+export function closedReservation({ account, key }: OrderKey, atMs: number): Reservation {
   const id = newRecordId(true);
   return { account, key, id, inputDigest: CLOSED_DIGEST, reservedAtMs: atMs, pendingMs: 0 };
 }
@@ -248,22 +232,29 @@ export class RecordsUnavailableError extends Error {
 
 type RecordsErrorOptions = ErrorOptions & { readonly earlierUnknown?: boolean };
 
-/** The key is older than the records reach back: an order with this key may have been forgotten. */
-export class RecordsForgottenError extends RecordsUnavailableError {
-  override readonly name = 'RecordsForgottenError';
+/** The records do not reach back to when the key was made: an order may have used it. No repeat can change that. */
+export class KeyTooOldError extends RecordsUnavailableError {
+  override readonly name = 'KeyTooOldError';
   override readonly message = 'the records do not reach back to when the key was made';
 }
 
-/** Records may be missing, and it is unknown whether an order has used the key before. */
-export class RecordsGapError extends RecordsUnavailableError {
-  override readonly name = 'RecordsGapError';
-  /** The end of the gap; null until the gateway's clock is measured. Keys made KEY_AHEAD_MS after the end are accepted. */
-  readonly untilMs: number | null;
+/** The key has no record, and its time is ahead: a client's clock, or one of this service, is wrong. */
+export class KeyAheadError extends RecordsUnavailableError {
+  override readonly name = 'KeyAheadError';
+  /** The date by which the key was judged. */
+  readonly judgedMs: number;
 
-  constructor(untilMs: number | null) {
-    super(gapReason('the order records', untilMs));
-    this.untilMs = untilMs;
+  constructor(judgedMs: number) {
+    super('the time of the key is ahead', { earlierUnknown: false });
+    this.judgedMs = judgedMs;
   }
+}
+
+/** The error for a key that has no record and cannot be taken. */
+export function keyError(fault: KeyFault, { judgedMs }: Pick<Dates, 'judgedMs'>) {
+  if (fault === 'ahead') return new KeyAheadError(judgedMs);
+  if (fault === 'old') return new KeyTooOldError();
+  return new RecordsUnavailableError('the clock of the gateway is not known yet');
 }
 
 /** All records are in use, and no rejected order can make room. */

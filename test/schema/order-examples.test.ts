@@ -11,7 +11,7 @@ const textOf = (files: readonly string[]) =>
 // `{ …` stands for an input that a page leaves out.
 const EXAMPLES = FILES.flatMap((place) => {
   const text = textOf([place]);
-  return /placeOrder\(input: (?!\{ …)/.test(text) ? [{ place, text }] : [];
+  return /placeOrder\(\s*input: (?!\{ …)/.test(text) ? [{ place, text }] : [];
 });
 
 test('there are examples of placeOrder', () => {

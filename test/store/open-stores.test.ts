@@ -23,12 +23,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     stores.replicas?.knownTokens.add('key', Date.now() + 60_000);
     await using other = await openOnRedis(`${redis.url}/3`, { prefix: 'mine:' });
     expect(await stores.records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
-    const kinds = [
-      'mine:limit:',
-      'mine:known:',
-      'mine:{orders}:v2:record:',
-      'mine:{orders}:v2:marker',
-    ];
+    const kinds = ['mine:limit:', 'mine:known:', 'mine:{orders}:record:', 'mine:{orders}:marker'];
     const script = "redis.call('SELECT', 3) return redis.call('KEYS', '*')";
     const keys = (await redis.command('EVAL', script, 0)) as string[];
     expect(keys.filter((key) => !key.startsWith('mine:'))).toEqual([]);

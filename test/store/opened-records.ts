@@ -20,7 +20,7 @@ export function withMethods(records: OrderRecords, methods: Partial<OrderRecords
     settle: (reservation, outcome, times) => records.settle(reservation, outcome, times),
     release: (reservation) => records.release(reservation),
     find: (account, key) => records.find(account, key),
-    voidKey: (request) => records.voidKey(request),
+    voidKey: (key) => records.voidKey(key),
     cutOff: () => records.cutOff(),
     get status() {
       return records.status;

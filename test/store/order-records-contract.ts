@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import type { Account } from '../../src/lib/account.ts';
 import {
   AccountRecordsFullError,
+  type OrderKey,
   type OrderRecords,
   type RecordedOutcome,
   type Reservation,
 } from '../../src/store/order-records.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
+import { keyOf } from '../support/order-keys.ts';
 
 export type OpenedRecords = OrderRecords & AsyncDisposable;
 
@@ -27,19 +29,21 @@ const asked = {
   takeProfit: { by: 'price', value: 1.25 },
 } as const;
 
-export function request(account: string | Account, key: string, pendingMs = 60_000) {
+/** The request of an order whose key has this name. */
+export function request(account: string | Account, name: string, pendingMs = 60_000) {
   return {
     account: accountNamed(account),
-    key,
+    key: keyOf(name),
     asked,
-    inputDigest: `canonical of ${key}`,
+    inputDigest: `canonical of ${name}`,
     reservedAtMs: Date.now(),
     pendingMs,
   };
 }
 
-export function voidRequest(account: string, key: string, keyAgeMs: number | null = 0) {
-  return { account: accountNamed(account), key, atMs: Date.now(), keyAgeMs };
+/** The key with this name of an account. */
+export function keyFor(account: string, name: string): OrderKey {
+  return { account: accountNamed(account), key: keyOf(name) };
 }
 
 export async function reserved(
@@ -64,7 +68,7 @@ export function itKeepsOrderRecords(
 ): void {
   test('a key is reserved once, and a repeat receives the pending record', async () => {
     await using records = await open(10);
-    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
+    expect(await records.find(accountNamed('1'), keyOf('k'))).toBe(null);
     const first = request('1', 'k', 3_600_000);
     expect(await records.reserve(first)).toMatchObject({ reserved: true, reservation: first });
     const repeat = await records.reserve({ ...first, inputDigest: 'other', reservedAtMs: 0 });
@@ -94,7 +98,10 @@ export function itKeepsOrderRecords(
     for (const outcome of [accepted, rejected, unknown]) {
       const key = outcome.kind;
       await records.settle(await reserved(records, '1', key), outcome);
-      expect(await records.find(accountNamed('1'), key)).toMatchObject({ outcome, pendingMs: 0 });
+      expect(await records.find(accountNamed('1'), keyOf(key))).toMatchObject({
+        outcome,
+        pendingMs: 0,
+      });
       const repeat = await records.reserve(request('1', key));
       expect(repeat).toMatchObject({ reserved: false, record: { outcome } });
     }
@@ -102,46 +109,52 @@ export function itKeepsOrderRecords(
     const late = await reserved(records, '1', 'late');
     await records.settle(late, unknown);
     await records.release(late);
-    expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: unknown });
+    expect(await records.find(accountNamed('1'), keyOf('late'))).toMatchObject({
+      outcome: unknown,
+    });
     for (const outcome of [accepted, rejected, unknown]) await records.settle(late, outcome);
     await records.release(late);
-    expect(await records.find(accountNamed('1'), 'late')).toMatchObject({ outcome: accepted });
+    expect(await records.find(accountNamed('1'), keyOf('late'))).toMatchObject({
+      outcome: accepted,
+    });
   });
 
   test('an order past its deadline is not released, because a client may have read that the order is unknown', async () => {
     await using records = await open(10);
     const overdue = await reserved(records, '1', 'k', -1);
     await records.release(overdue);
-    expect(await records.find(accountNamed('1'), 'k')).toMatchObject({ id: overdue.id });
+    expect(await records.find(accountNamed('1'), keyOf('k'))).toMatchObject({ id: overdue.id });
   });
 
   test('a released key is free, and its old reservation cannot change the new reservation', async () => {
     await using records = await open(10);
     const old = await reserved(records, '1', 'k');
     await records.release(old);
-    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
+    expect(await records.find(accountNamed('1'), keyOf('k'))).toBe(null);
     const current = await reserved(records, '1', 'k');
     await records.release(old);
     await records.settle(old, accepted);
-    expect(await records.find(accountNamed('1'), 'k')).toMatchObject({
+    expect(await records.find(accountNamed('1'), keyOf('k'))).toMatchObject({
       id: current.id,
       outcome: null,
     });
   });
 
-  test('accounts and unusual keys do not collide', async () => {
+  test('accounts do not collide', async () => {
     await using records = await open(50);
-    const keys = ['a', 'A', ' a', 'a:b', 'b', '..', 'a\nb', 'a\u0000b', '\u00fc', 'u\u0308', '{x}'];
-    for (const account of ['1', '11', '1:a']) {
-      for (const key of [...keys, '🔑'.repeat(255)]) await reserved(records, account, key);
+    const accounts = ['1', '11', '1:a', '1 ', '..', '1\n', '\u00fc', 'u\u0308', '{1}'];
+    for (const account of accounts) {
+      for (const key of ['a', 'b']) await reserved(records, account, key);
     }
-    await eventually(() => expect(records.status.count).toBe(3 * (keys.length + 1)));
+    await eventually(() => expect(records.status.count).toBe(2 * accounts.length));
   });
 
   test('a record’s pending time ends, and the record is kept', async () => {
     await using records = await open(10);
     await reserved(records, '1', 'k', 30);
-    await expect.poll(async () => (await records.find(accountNamed('1'), 'k'))?.pendingMs).toBe(0);
+    await expect
+      .poll(async () => (await records.find(accountNamed('1'), keyOf('k')))?.pendingMs)
+      .toBe(0);
     expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: false });
   });
 
@@ -155,9 +168,10 @@ export function itKeepsOrderRecords(
     await expect(records.reserve(request('3', 'new'))).rejects.toMatchObject({
       earlierUnknown: false,
     });
-    expect(await records.find(accountNamed('3'), 'new')).toBe(null);
-    for (const { account, key, id } of kept) {
-      expect(await records.reserve(request(account, key))).toMatchObject({ record: { id } });
+    expect(await records.find(accountNamed('3'), keyOf('new'))).toBe(null);
+    for (const order of kept) {
+      const { id } = order;
+      expect(await records.reserve(order)).toMatchObject({ record: { id } });
     }
     await records.release(kept[0] as Reservation);
     await reserved(records, '3', 'new');
@@ -177,72 +191,71 @@ export function itKeepsOrderRecords(
     await eventually(() => expect(records.status.count).toBe(10));
     // The two oldest rejected orders made room for `a` and `b`.
     const found = await Promise.all(
-      ['k1', 'k2', 'k3'].map((key) => records.find(accountNamed('1'), key)),
+      ['k1', 'k2', 'k3'].map((key) =>
+        records.find(accountNamed('1'), keyOf(key)).catch(() => 'too old'),
+      ),
     );
-    expect(found.map((each) => each === null)).toEqual([true, true, false]);
-    expect(await records.find(accountNamed('4'), 'pending')).not.toBe(null);
+    expect(found).toEqual(['too old', 'too old', expect.objectContaining({ outcome: rejected })]);
+    expect(await records.find(accountNamed('4'), keyOf('pending'))).not.toBe(null);
   });
 
-  test('an account with a full share loses only rejected orders, whose repeats are refused by the age of their keys', async () => {
+  test('an account with a full share loses only rejected orders, whose repeats are refused by the time of their keys', async () => {
     await using records = await open(100, 4);
-    const keyMadeMs = Date.now();
     const outcomes = { accepted, rejected, unsent, unknown };
     for (const [key, outcome] of Object.entries(outcomes)) {
-      const answer = await records.reserve({ ...request('1', key), keyMadeMs });
+      const answer = await records.reserve(request('1', key));
       if (answer.reserved) await records.settle(answer.reservation, outcome);
     }
     await reserved(records, '2', 'another account');
     await reserved(records, '1', 'new');
     // Only a rejection by the gateway makes room, so the record `unsent` of an order that was never sent is kept.
     for (const key of ['accepted', 'unsent', 'unknown', 'new']) {
-      expect(await records.find(accountNamed('1'), key)).not.toBe(null);
+      expect(await records.find(accountNamed('1'), keyOf(key))).not.toBe(null);
     }
-    expect(await records.find(accountNamed('1'), 'rejected')).toBe(null);
-    const newer = records.reserve(request('1', 'newer'));
-    await expectFull(newer, 'all 4 order records of this account are in use');
     // Any unknown key may belong to the removed record, so the key `other` is refused too.
     for (const key of ['rejected', 'other']) {
-      const repeat = records.reserve({ ...request('1', key), keyMadeMs });
-      await expect(repeat).rejects.toMatchObject({ name: 'RecordsForgottenError' });
+      const repeat = records.reserve(request('1', key));
+      await expect(repeat).rejects.toMatchObject({ name: 'KeyTooOldError' });
     }
-    expect(await records.reserve({ ...request('2', 'rejected'), keyMadeMs })).toMatchObject({
-      reserved: true,
-    });
+    expect(await records.reserve(request('2', 'rejected'))).toMatchObject({ reserved: true });
+    // Three seconds are added to the time of the removal.
+    const after = { ...request('1', 'x'), key: keyOf('x', Date.now() + 1_900) };
+    await expect(records.reserve(after)).rejects.toMatchObject({ name: 'KeyTooOldError' });
   });
 
-  test('a key older than the store or than a record’s life is refused if its client states its age', async () => {
+  test('a key older than a record’s life is refused, and so is one whose time is more than two seconds ahead', async () => {
     await using records = await open(10);
-    const hourMs = 3_600_000;
-    // The store has existed for less than a minute, and a record lives for a day.
-    for (const ageMs of [60_000, 25 * hourMs]) {
-      const old = { ...request('1', 'k'), keyMadeMs: Date.now() - ageMs };
-      await expect(records.reserve(old)).rejects.toMatchObject({
-        name: 'RecordsForgottenError',
-        earlierUnknown: true,
-      });
+    const at = (name: string, aheadMs: number) => ({
+      ...request('1', name),
+      key: keyOf(name, Date.now() + aheadMs),
+    });
+    const old = at('old', -25 * 3_600_000);
+    const ahead = at('ahead', 60_000);
+    for (const [order, error] of [
+      [old, { name: 'KeyTooOldError', earlierUnknown: true }],
+      [ahead, { name: 'KeyAheadError', earlierUnknown: false }],
+    ] as const) {
+      await expect(records.reserve(order)).rejects.toMatchObject(error);
+      await expect(records.find(order.account, order.key)).rejects.toMatchObject(error);
+      await expect(records.voidKey(order)).rejects.toMatchObject(error);
     }
-    expect(await records.find(accountNamed('1'), 'k')).toBe(null);
-    expect(
-      await records.reserve({ ...request('1', 'young'), keyMadeMs: Date.now() }),
-    ).toMatchObject({ reserved: true });
-    // A key with a record is answered from the record.
-    const repeat = { ...request('1', 'young'), keyMadeMs: Date.now() - 25 * hourMs };
-    expect(await records.reserve(repeat)).toMatchObject({ reserved: false });
-    expect(await records.reserve(request('1', 'k'))).toMatchObject({ reserved: true });
+    const young = at('young', 1_000);
+    expect(await records.reserve(young)).toMatchObject({ reserved: true });
+    expect(await records.reserve(young)).toMatchObject({ reserved: false });
   });
 
   test('a record has the requested order, and when it was sent and answered', async () => {
     await using records = await open(10);
     const order = await reserved(records, '1', 'k');
-    expect(await records.find(order.account, 'k')).toMatchObject({
+    expect(await records.find(order.account, keyOf('k'))).toMatchObject({
       asked,
       times: { sentAtMs: null, answeredAtMs: null },
     });
     await records.settle(order, unknown, { sentAtMs: 1_001, answeredAtMs: null });
     await records.settle(order, accepted, { sentAtMs: 1_001, answeredAtMs: 2_002 });
     const times = { sentAtMs: 1_001, answeredAtMs: 2_002 };
-    expect(await records.find(order.account, 'k')).toMatchObject({ asked, times });
-    const { record } = await records.voidKey(voidRequest('1', 'voided'));
+    expect(await records.find(order.account, keyOf('k'))).toMatchObject({ asked, times });
+    const { record } = await records.voidKey(keyFor('1', 'voided'));
     expect(record).toMatchObject({ asked: null, times: { sentAtMs: null, answeredAtMs: null } });
   });
 
@@ -257,12 +270,13 @@ export function itKeepsOrderRecords(
     const pending = await reserved(records, '1', 'pending');
     const refused = records.reserve(request('1', 'new'));
     await expectFull(refused, 'all 3 order records of this account are in use');
-    expect(await records.find(accountNamed('1'), 'new')).toBe(null);
+    expect(await records.find(accountNamed('1'), keyOf('new'))).toBe(null);
     expect(records.status.degradedReason).toBe(null);
     for (const account of ['11', '2', '1:']) await reserved(records, account, 'new');
     // Requests with keys that have records are still answered.
-    for (const { account, key, id } of [...kept, pending]) {
-      expect(await records.reserve(request(account, key))).toMatchObject({ record: { id } });
+    for (const order of [...kept, pending]) {
+      const { id } = order;
+      expect(await records.reserve(order)).toMatchObject({ record: { id } });
     }
     await records.release(pending);
     await reserved(records, '1', 'new');

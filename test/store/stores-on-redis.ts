@@ -1,5 +1,6 @@
 import { systemClock } from '../../src/lib/clock.ts';
 import { openStores, type StoreOptions } from '../../src/store/open-stores.ts';
+import { datesBy } from '../support/dates.ts';
 
 /** All stores on one Redis, with their warnings. */
 export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions> = {}) {
@@ -15,6 +16,8 @@ export async function openOnRedis(redisUrl: string, change: Partial<StoreOptions
     max: 100,
     maxPerAccount: 100,
     clock: systemClock,
+    dates: datesBy(),
+    takesOldKeys: true,
     onWarn: (message) => void warnings.push(message),
     ...change,
   });

@@ -70,7 +70,8 @@ export async function startTestApp(
     ...(gateway && { GATEWAY_URL: gateway.url }),
     ...environment,
   });
-  const config = { ...read, ...change };
+  // No test waits until a new store takes orders.
+  const config = { ...read, takesOldKeys: true, ...change };
   // OpenTelemetry's SDK reads its variables from the process when it is created.
   const names = Object.keys(environment).filter((name) => name.startsWith('OTEL_'));
   for (const name of names) process.env[name] = environment[name];

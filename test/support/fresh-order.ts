@@ -4,13 +4,13 @@ import type { Sandbox } from '../../src/sandbox/start.ts';
 import { eventually } from './eventually.ts';
 
 /** How long after a loss of records the client's new orders may be refused. */
-export const FRESH_WITHIN_MS = 70_000;
+export const FRESH_WITHIN_MS = 10_000;
 /** The pause until a user taps again. */
 const BETWEEN_MS = 1_000;
 
 /**
- * Places orders with the client until an order is accepted, and resolves with the number of refused orders. While its
- * records have a gap, the service refuses orders without sending them.
+ * Places orders with the client until an order is accepted, and resolves with the number of refused orders. After a
+ * loss of records, the service refuses orders for some seconds, without sending them.
  */
 export async function freshOrderTaken(
   url: string,

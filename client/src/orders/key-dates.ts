@@ -2,42 +2,34 @@ import type { Core } from '../core.ts';
 import { networkError } from '../request/failures.ts';
 
 const HOUR_MS = 3_600_000;
-/** The server keeps a key for 24 hours. One hour is a reserve for clocks that differ and requests under way. */
+/** The server takes a new key for almost 24 hours. One hour is a reserve for requests under way. */
 const MAX_LIFE_MS = 23 * HOUR_MS;
-/** How much the clocks of the server's replicas can differ. The server allows for the same difference. */
-const REPLICAS_DIFFER_MS = 2_000;
 const UNDATED =
   'The order was not sent, because the time of the server is unknown: its answers lack the headers `Date` and `X-Request-Id`.';
 
-/** `fresh`: the server still has the key's record. `old`: it may have removed the record. `inDoubt`: the age is unknown. */
-export type KeyAge = 'fresh' | 'old' | 'inDoubt';
-
-/** The time when an order's key was first used, and the dates that are sent to the server for it. */
+/** The time of an order's first tap, and the deadline that is sent to the server for it. */
 export class KeyDates {
   readonly #clocks: Pick<Core, 'environment' | 'serverClock'>;
-  /** Whether the key was used. For a key of an earlier run the time of its first use may be unknown. */
+  /** Whether the order was tapped. For a key of an earlier run the time of its first tap may be unknown. */
   #isUsed = false;
-  /** The time of the first use by this device's wall clock, which can be set; null if unknown. */
+  /** The time of the first tap by this device's wall clock, which can be set; null if unknown. */
   #usedAt: number | null = null;
-  /** The time of the first use by this device's uptime; negative if it was in an earlier run. */
+  /** The time of the first tap by this device's uptime; negative if it was in an earlier run. */
   #usedUptime = 0;
-  /** The time of the first use by the server's clock; null while it is unknown. The true time may be later. */
+  /** The time of the first tap by the server's clock; null while it is unknown. The true time may be later. */
   #made: number | null = null;
   /** Whether this machine may have slept before `made` was set. Then `made` may be too early, and gives no deadline. */
   #mayBeEarly = false;
-  /** The `keyMade` that every request with the key sends; null before the first request. */
-  #sent: { readonly keyMade: string | undefined } | null = null;
 
   constructor(clocks: Pick<Core, 'environment' | 'serverClock'>) {
     this.#clocks = clocks;
   }
 
   /** Takes over a key of an earlier run. This device's clocks may have been set since then. */
-  adopt(made: number | null, keyMade: string | undefined): void {
+  adopt(made: number | null): void {
     const { environment, serverClock } = this.#clocks;
     const now = serverClock.now();
     this.#isUsed = true;
-    this.#sent = { keyMade };
     if (made === null || now === null) return;
     const ageMs = Math.max(0, now - made);
     this.#usedAt = environment.now() - ageMs;
@@ -62,7 +54,7 @@ export class KeyDates {
   }
 
   /**
-   * Dates the key by the server's clock. The date is too early if the machine has slept since the server's last answer; the
+   * Dates the tap by the server's clock. The date is too early if the machine has slept since the server's last answer; the
    * next answer corrects it.
    */
   date(): void {
@@ -73,26 +65,13 @@ export class KeyDates {
     this.#mayBeEarly = isBehind;
   }
 
-  /** Fixes the dates before the first request. Throws if the server's time is unknown. */
+  /** Fixes the deadline before the first request. Throws if the server's time is unknown. */
   fix(): void {
     this.date();
     if (this.#made === null) throw networkError(UNDATED);
-    this.#sent ??= { keyMade: this.#dateAt(0) };
   }
 
-  /**
-   * The age of the key. Only a fresh key is sent again, because only for a fresh key can the server exclude an earlier
-   * use. The server's clock decides. If it is unknown, the longer time of this device's two clocks counts: the uptime stops
-   * while the machine sleeps, and the wall clock can be set.
-   */
-  get age(): KeyAge {
-    if (this.#usedAt === null) return 'inDoubt';
-    const { now } = this.#serverTime;
-    const ageMs = this.#made === null || now === null ? this.elapsedMs : now - this.#made;
-    return ageMs < MAX_LIFE_MS ? 'fresh' : 'old';
-  }
-
-  /** The time since the key was first used: the longer one of this device's two clocks; infinite if unknown. */
+  /** The time since the first tap: the longer one of this device's two clocks; infinite if unknown. */
   get elapsedMs(): number {
     const { environment } = this.#clocks;
     if (this.#usedAt === null) return Number.POSITIVE_INFINITY;
@@ -112,44 +91,14 @@ export class KeyDates {
     return Math.max(0, Math.min(maxWaitMs, MAX_LIFE_MS) - this.elapsedMs);
   }
 
-  /**
-   * The server knows of the order if its records reach back to this time (ISO 8601). Undefined if the server's time was
-   * unknown.
-   */
-  get since(): string | undefined {
-    return this.#dateAt(-REPLICAS_DIFFER_MS);
-  }
-
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; undefined if it is unknown. */
   sendBefore(maxWaitMs: number): string | undefined {
-    return this.#mayBeEarly ? undefined : this.#dateAt(Math.min(maxWaitMs, MAX_LIFE_MS));
-  }
-
-  /**
-   * When the key was made, by the server's clock, in ISO 8601; undefined if the key was sent without it. A key counts as
-   * made at the tap that leads to its first request, because before that tap only this app knows the key. `keyMade` is never
-   * later than the first request:
-   * - It is fixed before the first request. No later tap, and no better known clock, changes it. A key that was sent without
-   *   `keyMade` never gets it.
-   * - It is the server's present time minus the time since the tap. Even if both clocks of this device have counted too
-   *   little of that time, the result is not later than the server's present time.
-   * - It is never taken from this device's clock: if the server's time is unknown, nothing is sent.
-   */
-  get keyMade(): string | undefined {
-    return this.#sent?.keyMade;
-  }
-
-  /** From now on no `keyMade` is sent, because another request may have used the key before. */
-  leaveOutKeyMade(): void {
-    this.#sent = { keyMade: undefined };
+    if (this.#mayBeEarly || this.#made === null) return undefined;
+    return new Date(this.#made + Math.min(maxWaitMs, MAX_LIFE_MS)).toISOString();
   }
 
   get #serverTime() {
     const { serverClock } = this.#clocks;
     return { now: serverClock.now(), isBehind: serverClock.isBehind };
-  }
-
-  #dateAt(laterMs: number): string | undefined {
-    return this.#made === null ? undefined : new Date(this.#made + laterMs).toISOString();
   }
 }

@@ -21,7 +21,6 @@ interface Written {
 /** The entry of one order's key in storage. */
 export class KeyEntry {
   readonly #context: TicketContext;
-  readonly #key: string;
   #latest: Written | null = null;
   /** Whether the key was stored; null before the first attempt. */
   #isStored: boolean | null = null;
@@ -30,9 +29,8 @@ export class KeyEntry {
   /** A new object for each use of the key, so that the end of an earlier use does not delete the entry. */
   #use = {};
 
-  constructor(context: TicketContext, key: string) {
+  constructor(context: TicketContext) {
     this.#context = context;
-    this.#key = key;
   }
 
   /** Takes over an entry that was stored before the app ended. */
@@ -73,10 +71,13 @@ export class KeyEntry {
   ): Promise<void> {
     const { core, keys, allowVolatile } = this.#context;
     if (keys === null || (allowVolatile && this.#isStored === false)) return;
-    const wasUnsent = this.#latest?.stored.unsent === true;
+    const former = this.#latest;
     const entry = { keys, account, stored };
     this.#latest = entry;
     const storing = this.#written.then(() => keys.add(account, stored));
+    // Nothing was sent under the former key, so the next run need not ask about it.
+    if (former !== null && former.stored.key !== stored.key)
+      fireAndForget(storing.then(() => this.#delete(former)));
     const cleaned = storing.then(() => (isNeeded() ? undefined : this.#delete(entry)));
     fireAndForget(cleaned);
     const maxMs = allowVolatile ? VOLATILE_AFTER_MS : attempt.remainingMs;
@@ -87,8 +88,7 @@ export class KeyEntry {
       // The key was stored before, so only the time is over: the storage has not failed.
       if (this.#isStored && attempt.remainingMs === 0) throw outOfTime();
       this.#isStored ??= false;
-      // The order may be sent without its key, but not if an old entry would say that the order is unsent.
-      if (allowVolatile && !wasUnsent) return;
+      if (allowVolatile) return;
       throw storageError('The order was not sent, because this device cannot keep its key.', cause);
     }
   }
@@ -105,7 +105,7 @@ export class KeyEntry {
     }
     // If the deletion fails, the next `resume` returns the order once more, and deletes the entry.
     await this.forget().catch(() => {});
-    underWay.delete(this.#key);
+    underWay.delete(outcome.idempotencyKey);
   }
 
   /** Deletes the entry. Rejects if the storage fails. */

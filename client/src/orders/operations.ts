@@ -8,16 +8,12 @@ export type Keyed<Input> = {
     readonly idempotencyKey: string;
     /** The time until which the server may send the order, in ISO 8601. */
     readonly sendBefore?: string | undefined;
-    /** When the key was made, in ISO 8601. */
-    readonly keyMade?: string | undefined;
   };
 };
 
 /** A question about a key. */
 export interface AskedKey {
   readonly key: string;
-  /** When the key was made, in ISO 8601; only for closing the key. */
-  readonly since?: string | undefined;
 }
 
 const OUTCOME =
@@ -36,7 +32,7 @@ export const PLACE_LIMIT_ORDER: TypedText<
 
 /** Closes an unused key, so that a later order with it is refused. For a used key it answers the outcome. */
 export const VOID_ORDER: TypedText<OrderAnswer, AskedKey> =
-  `mutation VoidOrder($key: String!, $since: DateTime) { order: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`;
+  `mutation VoidOrder($key: String!) { order: voidOrder(idempotencyKey: $key) ${OUTCOME} }`;
 
 export const PLACED_ORDER: TypedText<OrderAnswer, AskedKey> =
   `query PlacedOrder($key: String!) { order: placedOrder(idempotencyKey: $key) ${OUTCOME} }`;

@@ -96,10 +96,8 @@ export class OrderTicket implements Ticket {
 
   get #current(): Order {
     if (this.#order === null) {
-      const { idempotencyKey, maxWaitMs } = this.#options;
-      const key = idempotencyKey ?? this.#context.core.environment.randomId();
-      const isGiven = idempotencyKey !== undefined;
-      this.#order = new Order(this.#context, key, { isGiven, maxWaitMs });
+      const { idempotencyKey: key, maxWaitMs } = this.#options;
+      this.#order = new Order(this.#context, { key, isGiven: key !== undefined, maxWaitMs });
       // Only the first order has the given key.
       this.#options = { maxWaitMs };
     }
@@ -170,7 +168,7 @@ export class OrderTicket implements Ticket {
     placed: Placed | null,
     { withinMs = WITHIN_MS, onProgress }: PlaceOptions,
   ): Promise<OrderOutcome> {
-    const { outcome, isFromServer } = await order.place(placed, {
+    const { outcome, isKeyUsedUp } = await order.place(placed, {
       withinMs: Number.isFinite(withinMs) ? Math.min(Math.max(withinMs, 0), MAX_MS) : WITHIN_MS,
       // An order whose input is not known cannot be sent again.
       maxWaitMs: placed === null ? 0 : (order.maxWaitMs ?? placed.maxWaitMs),
@@ -188,7 +186,7 @@ export class OrderTicket implements Ticket {
     if (order !== this.#order) return outcome;
     this.#running = null;
     // The key is used up, and the order was certainly not placed: a later tap places another order.
-    if (outcome.status === 'unsent' && isFromServer) this.#order = null;
+    if (isKeyUsedUp) this.#order = null;
     this.#setOutcome(outcome);
     return outcome;
   }

@@ -1,6 +1,6 @@
 import { callApp } from '../call-app.ts';
 import type { Environment } from '../environment.ts';
-import { TradingGraphError } from '../errors.ts';
+import type { TradingGraphError } from '../errors.ts';
 import { fireAndForget } from '../fire-and-forget.ts';
 import { type Deadline, MAX_MS, withinTime } from '../request/deadline.ts';
 import type { Exchanger } from '../request/exchange.ts';
@@ -16,14 +16,22 @@ import {
 import { neverLeft } from '../request/never-left.ts';
 import { PING } from '../request/ping.ts';
 import { isSame, type SignIn } from '../sign-in.ts';
-import { askOutcome, closeKey } from './ask-outcome.ts';
+import { askOutcome } from './ask-outcome.ts';
 import { KeyDates } from './key-dates.ts';
 import { KeyEntry, outOfTime } from './key-entry.ts';
-import { PLACED_ORDER } from './operations.ts';
+import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
 import { OrderConnection } from './order-connection.ts';
-import { type OrderOutcome, readAnswer, type Settled, unsentCode } from './outcome.ts';
+import { orderKey } from './order-key.ts';
+import { type OrderOutcome, ofAllRequests, readAnswer, type Settled } from './outcome.ts';
 import type { Placed } from './placed.ts';
-import { isKeyTaken, isLasting, mayClose, mayHaveTraded, pauseMs } from './repeat-rules.ts';
+import {
+  isLasting,
+  isRefusedKey,
+  mayClose,
+  mayHaveTraded,
+  needsOtherKey,
+  pauseMs,
+} from './repeat-rules.ts';
 import type { StoredKey } from './stored-keys.ts';
 import type { OrderProgress } from './ticket.ts';
 import type { TicketContext } from './ticket-context.ts';
@@ -34,7 +42,9 @@ const ATTEMPT_MS = 10_000;
 const BLOCKED_MS = 500;
 
 export interface OrderOptions {
-  /** True if the app has given the key: another request may have used it first, at an unknown time. */
+  /** The key that the app has given, or that an earlier run has stored. By default the order makes its own. */
+  readonly key?: string | undefined;
+  /** True if the app has given the key: another request may have used it first. */
   readonly isGiven?: boolean;
   /** How long after the first use of its key the order can be sent; undefined for the default. */
   readonly maxWaitMs?: number | undefined;
@@ -58,8 +68,8 @@ interface Search extends SearchOptions {
 /** The end of a search. */
 export interface Found {
   readonly outcome: OrderOutcome;
-  /** Whether the outcome is an answer of the server. */
-  readonly isFromServer: boolean;
+  /** Whether a later tap needs another key, because the order was certainly not placed, and never will be with this one. */
+  readonly isKeyUsedUp: boolean;
 }
 
 /**
@@ -73,14 +83,20 @@ export interface Found {
  * - `closing`: the order must not be sent any more, so its key is closed: the server then refuses every order with the key.
  *   An error ends the search: the order is unknown.
  *
- * In each step an outcome from the server ends the search. The exception is a refusal that says nothing about earlier
- * requests: then the key is closed.
+ * In each step an outcome from the server ends the search. If the server refuses the key of the very first request because of
+ * its time, the order gets another key.
  */
 export class Order {
-  readonly key: string;
   readonly maxWaitMs: number | undefined;
   readonly #context: TicketContext;
   readonly #isGiven: boolean;
+  /** Whether this order makes its keys. */
+  readonly #isOwn: boolean;
+  #key: string;
+  /** Whether the key is to be sent. It is not before it has the server's time, nor after the server has refused that time. */
+  #isUsable: boolean;
+  /** How many requests with the key have left in this run of the app. */
+  #requests = 0;
   readonly #dates: KeyDates;
   readonly #entry: KeyEntry;
   #step: OrderProgress = 'sending';
@@ -94,32 +110,35 @@ export class Order {
   /** The login that the client knew at the tap. */
   #knownLogin: string | null = null;
 
-  constructor(context: TicketContext, key: string, options: OrderOptions) {
-    this.key = key;
-    this.maxWaitMs = waitOf(options.maxWaitMs);
+  constructor(context: TicketContext, { key, isGiven = false, maxWaitMs }: OrderOptions) {
+    const { environment } = context.core;
+    this.maxWaitMs = waitOf(maxWaitMs);
     this.#context = context;
-    this.#isGiven = options.isGiven === true;
-    this.#isInDoubt = this.#isGiven;
+    this.#isGiven = isGiven;
+    this.#isInDoubt = isGiven;
+    this.#isOwn = key === undefined;
+    this.#isUsable = !this.#isOwn;
     this.#dates = new KeyDates(context.core);
-    this.#entry = new KeyEntry(context, key);
-    if (this.#isGiven) this.#dates.leaveOutKeyMade();
+    this.#entry = new KeyEntry(context);
+    this.#key = key ?? orderKey(environment.randomId(), 0);
+    this.#makeKey(this.#currentTime);
   }
 
   /** The order of a key that was stored in an earlier run of the app. */
   static ofFormerRun(context: TicketContext, account: string, stored: StoredKey): Order {
-    const order = new Order(context, stored.key, stored);
+    const order = new Order(context, stored);
     // If the entry cannot be read, no input counts as the same.
     order.#digest = stored.digest ?? '';
     order.#belongsTo(account);
     order.#isInDoubt = true;
-    if (stored.unsent) {
-      // The server does not know the key, unless another tab has sent the order since. So the key counts as made now.
-      order.#dates.begin();
-      order.#dates.date();
-      order.#dates.leaveOutKeyMade();
-    } else order.#dates.adopt(stored.made, stored.keyMade);
+    order.#dates.adopt(stored.made);
     order.#entry.adopt(account, stored);
     return order;
+  }
+
+  /** Changes before the first request if the server's time was unknown, and after that request if its time is refused. */
+  get key(): string {
+    return this.#key;
   }
 
   /** Whether a request without a known outcome may have left the device. */
@@ -165,8 +184,8 @@ export class Order {
 
   /** Notes the tap, before anything is awaited. */
   begin(placed: Placed | null, former?: SignIn | null): void {
-    if (placed !== null) this.#digest = placed.digest(this.key);
-    this.#context.underWay.add(this.key);
+    this.#makeKey(this.#currentTime);
+    this.#noteKey(placed);
     this.#entry.beginUse();
     this.noteOwner(former);
     this.#signIn = this.#owner;
@@ -176,11 +195,11 @@ export class Order {
   /** Places the order, or asks for its outcome. It never rejects. */
   async place(placed: Placed | null, options: SearchOptions): Promise<Found> {
     const found = await this.seek(placed, options);
-    const { outcome, isFromServer } = found;
+    const { outcome, isKeyUsedUp } = found;
     if (outcome.status === 'unknown') this.#context.underWay.delete(this.key);
     else this.settle(outcome);
     // Nothing was sent: the form can be corrected, or be sent by another user.
-    if (outcome.status === 'unsent' && !isFromServer) this.#reset();
+    if (outcome.status === 'unsent' && !isKeyUsedUp) this.#reset();
     return found;
   }
 
@@ -195,16 +214,18 @@ export class Order {
         seek({ ...options, placed, deadline, connection: new OrderConnection(core) }),
       );
     try {
-      return { outcome: await within(withinMs, (search) => this.#run(search)), isFromServer: true };
+      return fromServer(await within(withinMs, (search) => this.#run(search)));
     } catch (thrown) {
       const error = disposal.aborted ? disposedError() : asTradingGraphError(thrown);
       const elapsedMs = Math.max(environment.now() - startedAt, environment.uptime() - startedUp);
       // A blocked thread may have missed the server's answers, so the key is closed after all.
       if (this.#isInDoubt && !disposal.aborted && elapsedMs - withinMs >= BLOCKED_MS) {
         const known = await within(ATTEMPT_MS, (search) => this.#close(search)).catch(() => null);
-        if (known !== null) return { outcome: known, isFromServer: true };
+        if (known !== null) return fromServer(known);
       }
-      return { outcome: this.#failedOutcome(error), isFromServer: false };
+      const outcome = this.#failedOutcome(error);
+      const isKeyUsedUp = outcome.status === 'unsent' && needsOtherKey(error);
+      return { outcome, isKeyUsedUp };
     }
   }
 
@@ -254,8 +275,7 @@ export class Order {
         fireAndForget(Promise.resolve().then(report));
         if (step === 'closing') return await this.#close(search);
         const outcome = await this.#attempt(search);
-        if (coversAllRequests(outcome, wasInDoubt)) return outcome;
-        this.#step = 'closing';
+        return wasInDoubt ? ofAllRequests(outcome, this.sentAt) : outcome;
       } catch (thrown) {
         const failure = asTradingGraphError(thrown);
         const whyDead = connection.takeError();
@@ -265,8 +285,10 @@ export class Order {
         if (!isLate(error)) reason = error;
         else if (this.#isInDoubt && !wasInDoubt) reason = null;
         if (error.code === 'UNAUTHENTICATED') refusedTokens += 1;
+        const changesKey = this.#mayChangeKey && needsOtherKey(error);
+        if (changesKey) this.#isUsable = false;
         // One token may have expired on its way. After a second refused token a third is not tried.
-        const isLast = isLasting(error) || refusedTokens > 1;
+        const isLast = (isLasting(error) && !changesKey) || refusedTokens > 1;
         // An order in doubt is not given up: its key can still be closed when the order must not be sent any more.
         const isAsking = this.#isInDoubt && this.#step !== 'closing';
         const canClose = isAsking && mayClose(error);
@@ -287,12 +309,8 @@ export class Order {
   #nextStep(search: Search, failures: number): OrderProgress {
     if (this.#step === 'closing') return 'closing';
     const isOver = this.#leftMs(search) === 0;
-    const isFresh = this.#dates.age === 'fresh';
-    // For an order of an earlier run the client first asks, and closes the key only if that can prove that nothing was sent.
-    const mustClose = search.placed
-      ? this.#isInDoubt && (isOver || !isFresh)
-      : failures > 0 && isOver && isFresh;
-    if (mustClose) return 'closing';
+    // For an order of an earlier run the client first asks.
+    if (isOver && (search.placed ? this.#isInDoubt : failures > 0)) return 'closing';
     return this.#isInDoubt ? 'asking' : 'sending';
   }
 
@@ -305,9 +323,7 @@ export class Order {
 
   /** The time in which another attempt can begin: to send the order, to ask for its outcome, or to close its key. */
   #leftForRepeatMs(search: Search): number {
-    const onlyAsks = search.placed === null && this.#dates.age !== 'fresh';
-    const { remainingMs } = search.deadline;
-    return this.#step === 'closing' || onlyAsks ? remainingMs : this.#leftMs(search);
+    return this.#step === 'closing' ? search.deadline.remainingMs : this.#leftMs(search);
   }
 
   /** Sends the order, or only asks if its input is unknown. */
@@ -321,18 +337,18 @@ export class Order {
       const account = await this.#checkAccount(time, exchange);
       if (placed === null) return this.#ask(account, time, exchange);
       const { serverClock } = core;
-      // Without the server's time, or with a time from before a sleep, the key would have no date or a wrong one. Over a
+      // Without the server's time, or with a time from before a sleep, the key would have no time or a wrong one. Over a
       // WebSocket a ping does not help after a sleep, because its answer has no date.
       const needsTime = serverClock.now() === null || (serverClock.isBehind && !exchange);
-      if (this.#since === undefined && needsTime) {
-        // Lets the next run of the app know that the order never left.
-        await this.#store(account, maxWaitMs, time, true);
+      const isDated = this.#isUsable && this.#dates.made !== null && !this.#isGiven;
+      if (needsTime && !isDated)
         await time.race(core.request(PING, {}, { repeats: false, signal: time.signal }));
-      }
-      // The key gets its date first: without it nothing could prove later that the order was not sent. The key is stored
-      // before the order is sent: otherwise the next run of the app would not know of the order.
       this.#dates.fix();
-      await this.#store(account, maxWaitMs, time, false);
+      this.#context.underWay.delete(this.key);
+      this.#makeKey(serverClock.now());
+      this.#noteKey(placed);
+      // The key is stored before the order is sent: otherwise the next run of the app would not know of the order.
+      await this.#store(account, maxWaitMs, time);
       return this.#send({ ...search, placed }, account, time, exchange);
     });
   }
@@ -348,17 +364,14 @@ export class Order {
     return current;
   }
 
-  /** Stores the order's key, with the note that nothing has left if the order `isUnsent`. */
-  #store(account: string, maxWaitMs: number, time: Deadline, isUnsent: boolean): Promise<void> {
+  #store(account: string, maxWaitMs: number, time: Deadline): Promise<void> {
     const stored: StoredKey = {
       key: this.key,
       digest: this.#digest,
       at: this.#dates.usedAt,
       made: this.#dates.made,
-      keyMade: this.#dates.keyMade,
       sendBefore: this.#dates.sendBefore(maxWaitMs),
       maxWaitMs: this.maxWaitMs,
-      unsent: isUnsent || undefined,
     };
     const isNeeded = () => this.#context.underWay.has(this.key) || this.#isInDoubt;
     return this.#entry.write(account, stored, time, isNeeded);
@@ -366,10 +379,7 @@ export class Order {
 
   async #ask(account: string, time: Deadline, exchange?: Exchanger): Promise<OrderOutcome> {
     const own = { account, exchange, repeats: false };
-    const outcome = await askOutcome(this.#context, PLACED_ORDER, { key: this.key }, time, own);
-    // If the key is not fresh (see KeyAge), this may only mean that the server has removed its record.
-    const mayBeForgotten = outcome === null || outcome.status === 'unsent';
-    if (mayBeForgotten && this.#dates.age !== 'fresh') throw forgottenError();
+    const outcome = await askOutcome(this.#context, PLACED_ORDER, this.key, time, own);
     // The order may not have arrived yet, or another tab may not have sent it yet.
     if (outcome === null) throw networkError('The server has no record of this order yet.');
     return outcome;
@@ -389,9 +399,10 @@ export class Order {
       if (this.#leftMs(search) === 0) throw outOfTime();
       if (!wasInDoubt) this.#throwIfOffline();
       this.#isInDoubt = true;
+      this.#requests += 1;
     };
-    const dates = { sendBefore: this.#dates.sendBefore(maxWaitMs), keyMade: this.#dates.keyMade };
-    const input = { ...placed.input, idempotencyKey: this.key, ...dates };
+    const sendBefore = this.#dates.sendBefore(maxWaitMs);
+    const input = { ...placed.input, idempotencyKey: this.key, sendBefore };
     const options = { account, exchange, signal: time.signal, leaving, repeats: false };
     try {
       const sending = core.request(placed.operation, { input }, options);
@@ -403,33 +414,49 @@ export class Order {
       const resends = !exchange && mayResend(core.environment);
       // This request did nothing. An earlier one that was lost may still arrive: then the order stays in doubt.
       if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;
-      // The app's key belongs to another order, so the server does not place this one.
-      if (this.#isGiven && isKeyTaken(error)) this.#isInDoubt = false;
+      // The app's key belongs to another order, or has a wrong time, so the server does not place this one.
+      if (this.#isGiven && isRefusedKey(error)) this.#isInDoubt = false;
       throw error;
     }
   }
 
-  /**
-   * Closes the key instead of sending the order. Either the time to send it is over, or the server may have removed the
-   * record of the key, and would treat a repeat as a new order.
-   */
+  /** Closes the key instead of sending the order: the time to send it is over, or the server refuses a repeat. */
   async #close({ deadline, connection }: Search): Promise<OrderOutcome> {
     // The account of an order in doubt is known.
     const account = this.account as string;
-    const asked = { key: this.key, since: this.#since };
     const ms = Math.min(ATTEMPT_MS, deadline.remainingMs);
     const outcome = await connection.run(ms, deadline.signal, (time, exchange) =>
-      closeKey(this.#context, asked, time, { account, exchange }),
+      askOutcome(this.#context, VOID_ORDER, this.key, time, { account, exchange }),
     );
-    // The age is read after the answer, which has the server's time, because the device may have slept for hours.
-    const isProved = outcome?.status !== 'unsent' || this.#dates.age === 'fresh';
-    if (outcome === null || !isProved) throw forgottenError();
-    return outcome;
+    if (outcome === null) throw protocolError('The answer has no outcome.');
+    return ofAllRequests(outcome, this.sentAt);
   }
 
-  /** The server knows of the order if its records reach back to this time; undefined if the key may have an earlier use. */
-  get #since(): string | undefined {
-    return this.#isGiven ? undefined : this.#dates.since;
+  /**
+   * Gives the order a key with the server's time, unless it has one. The time is never later than the first request with the
+   * key, and never that of this device's clock.
+   */
+  #makeKey(serverMs: number | null): void {
+    if (this.#isUsable || serverMs === null) return;
+    this.#key = orderKey(this.#context.core.environment.randomId(), serverMs);
+    this.#isUsable = true;
+    this.#requests = 0;
+  }
+
+  #noteKey(placed: Placed | null): void {
+    this.#context.underWay.add(this.key);
+    if (placed !== null) this.#digest = placed.digest(this.key);
+  }
+
+  /** Whether only one request with the key has left, and has placed nothing. */
+  get #mayChangeKey(): boolean {
+    return this.#isOwn && !this.#isInDoubt && this.#requests === 1;
+  }
+
+  /** The server's time; null if it is unknown, or would be too early because this machine has slept. */
+  get #currentTime(): number | null {
+    const { serverClock } = this.#context.core;
+    return serverClock.isBehind ? null : serverClock.now();
   }
 
   get #isOffline(): boolean {
@@ -441,14 +468,8 @@ export class Order {
   }
 }
 
-/**
- * Whether the outcome holds for all requests of this order. A refusal may say nothing about earlier requests: another client
- * has closed the key, or only the repeat was refused. Then this client closes the key itself.
- */
-function coversAllRequests(outcome: OrderOutcome, wasInDoubt: boolean): boolean {
-  const code = unsentCode(outcome);
-  if (code === null || code === 'SETTLED') return true;
-  return code !== 'VOIDED' && !wasInDoubt;
+function fromServer(outcome: OrderOutcome): Found {
+  return { outcome, isKeyUsedUp: outcome.status === 'unsent' };
 }
 
 /** Whether the platform may send a request twice after a broken connection. Node's own `fetch` does not. */
@@ -461,9 +482,4 @@ function mayResend({ isServer, resends }: Environment): boolean {
 /** The given wait; undefined if it is no number. It is finite, because the stored JSON would turn infinity into null. */
 function waitOf(ms: number | undefined): number | undefined {
   return ms == null || Number.isNaN(Number(ms)) ? undefined : Math.min(ms, MAX_MS);
-}
-
-function forgottenError(): TradingGraphError {
-  const message = 'The server has no record of this order, and may have had one.';
-  return new TradingGraphError(message, { code: 'KEY_EXPIRED', retryable: false });
 }

@@ -27,7 +27,8 @@ export interface OrderRejected {
  * The order may have been carried out or not: the gateway gave no clear answer, the server died, or it could not be
  * reached. Show the account's positions and orders, and ask again by the ticket's `retry`; another ticket would be another
  * order. While the order is under way or in doubt, a different input is not sent: it gets this outcome with the code
- * `UNDER_WAY` or `IN_DOUBT`. With `error.extensions.gap` the server may have lost the record of an earlier request.
+ * `UNDER_WAY` or `IN_DOUBT`. With the code `IDEMPOTENCY_UNAVAILABLE` the server may have lost the record of an earlier
+ * request.
  */
 export interface OrderUnknown {
   readonly status: 'unknown';
@@ -42,8 +43,7 @@ export interface OrderUnknown {
 /**
  * The order was not carried out, and will not be unless the ticket is placed again. `error.code` is `EXPIRED` if it came
  * too late, `VOIDED` if its key was closed before it came, and `SETTLED` if the broker has found that it was never carried
- * out. With `error.extensions.gap` the server's records may lack orders from before `gap.until`, and it refuses this key
- * for a day: the user can place the order by another ticket.
+ * out.
  */
 export interface OrderUnsent {
   readonly status: 'unsent';
@@ -72,9 +72,17 @@ export interface OrderAnswer {
   } | null;
 }
 
-/** The reason of an order that was not sent; null for another outcome. */
-export function unsentCode(outcome: OrderOutcome | null): string | null {
-  return outcome?.status === 'unsent' ? outcome.error.code : null;
+/** The reasons that speak of all requests with a key. */
+const UNSENT_REASONS: ReadonlySet<string> = new Set(['EXPIRED', 'VOIDED', 'SETTLED']);
+
+/**
+ * The outcome of an order of which an earlier request may have been sent. A newer server may have other reasons, which may
+ * speak of the last request alone: then the outcome is unknown.
+ */
+export function ofAllRequests(outcome: OrderOutcome, sentAt: string): OrderOutcome {
+  if (outcome.status !== 'unsent' || UNSENT_REASONS.has(outcome.error.code)) return outcome;
+  const { idempotencyKey, error } = outcome;
+  return { status: 'unknown', idempotencyKey, sentAt, message: null, error };
 }
 
 /** The outcome in an answer; null if the server has no record of the key. Throws a TradingGraphError for another answer. */

@@ -17,7 +17,7 @@ const REFUSED =
   /^(?:FORBIDDEN|BAD_USER_INPUT|GRAPHQL_|QUERY_TOO_COMPLEX|PERSISTED_DOCUMENT_|PAYLOAD_TOO_LARGE)/;
 
 /** Permanent errors of this client. They can occur while an order is under way. */
-const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED', 'KEY_EXPIRED']);
+const ENDED: ReadonlySet<string> = new Set(['STORAGE', 'SIGNED_OUT', 'DISPOSED']);
 
 /**
  * Whether the order may have been placed although its request ended in this error. If the platform resends requests, the
@@ -32,19 +32,22 @@ export function mayHaveTraded(error: TradingGraphError, resends: boolean): boole
 }
 
 export function isLasting(error: TradingGraphError): boolean {
-  return isForgotten(error) || isFull(error) || REFUSED.test(error.code) || ENDED.has(error.code);
+  return isTooOld(error) || isFull(error) || REFUSED.test(error.code) || ENDED.has(error.code);
 }
 
-/** Whether the server's records will never reach back to when the key was made. */
-export function isForgotten(error: TradingGraphError): boolean {
-  const { code, retryable, extensions } = error;
-  if (code !== 'IDEMPOTENCY_UNAVAILABLE' || isFull(error)) return false;
-  return !retryable || extensions.gap !== undefined;
+/** Whether the server's records will never reach back to the time of the key. */
+function isTooOld(error: TradingGraphError): boolean {
+  return error.code === 'IDEMPOTENCY_UNAVAILABLE' && !error.retryable && !isFull(error);
 }
 
-/** Whether the key belongs to another order. */
-export function isKeyTaken({ code, extensions }: TradingGraphError): boolean {
+/** Whether the server refuses the key itself: it belongs to another order, or its time is too far ahead. */
+export function isRefusedKey({ code, extensions }: TradingGraphError): boolean {
   return code === 'BAD_USER_INPUT' && extensions.argument === 'input.idempotencyKey';
+}
+
+/** Whether another key could succeed where this one never will. */
+export function needsOtherKey(error: TradingGraphError): boolean {
+  return isTooOld(error) || isRefusedKey(error);
 }
 
 /** Whether the account has used up its orders of a day. Keys can still be closed. */
@@ -54,7 +57,8 @@ function isFull({ code, extensions }: TradingGraphError): boolean {
 
 /** Whether the key can be closed after this error of an order in doubt. */
 export function mayClose(error: TradingGraphError): boolean {
-  return REFUSED.test(error.code) || error.code === 'STORAGE' || isFull(error);
+  const { code } = error;
+  return REFUSED.test(code) || code === 'STORAGE' || isFull(error) || isTooOld(error);
 }
 
 /** Exponential back-off with jitter, from half of the ceiling to the ceiling, after the time that the server names. */

@@ -2,6 +2,7 @@ import { TradingGraphError } from '../errors.ts';
 import { storageError } from '../request/failures.ts';
 import { parseJson } from '../request/wire-result.ts';
 import type { ClientStorage } from '../storage.ts';
+import { timeOfKey } from './order-key.ts';
 import type { Settled } from './outcome.ts';
 
 const PREFIX = 'orders/';
@@ -15,16 +16,12 @@ export interface StoredKey {
   readonly digest: string | null;
   /** When the key was first used, by this device's clock; null if the entry cannot be read. */
   readonly at: number | null;
-  /** The earliest time of the first use by the server's clock; null if that clock was unknown. */
+  /** The time of the first use by the server's clock, at the earliest. */
   readonly made: number | null;
-  /** The `keyMade` that is sent to the server, in ISO 8601; undefined if the server's clock was unknown. */
-  readonly keyMade?: string | undefined;
   /** The time until which the order may be sent, by the server's clock, in ISO 8601; left out if that clock was unknown. */
   readonly sendBefore?: string | undefined;
   /** How long the order can be sent, if that is not the default. */
   readonly maxWaitMs?: number | undefined;
-  /** Whether no request has left the device, so that the key has no date yet. */
-  readonly unsent?: boolean | undefined;
   /** The outcome of the key's order. */
   readonly outcome?: Settled | undefined;
 }
@@ -88,18 +85,17 @@ export class StoredKeys {
 
 function parse(key: string, text: string): StoredKey {
   const entry: Partial<StoredKey> = Object(parseJson(text));
-  const { digest, at, made, keyMade, sendBefore, maxWaitMs, unsent, outcome } = entry;
+  const { digest, at, made, sendBefore, maxWaitMs, outcome } = entry;
   // Text in another format was not written by this version.
-  if (typeof digest !== 'string' || !isDate(at)) return { key, digest: null, at: null, made: null };
+  if (typeof digest !== 'string' || !isDate(at))
+    return { key, digest: null, at: null, made: timeOfKey(key) };
   return {
     key,
     digest,
     at,
-    made: isDate(made) ? made : null,
-    keyMade: typeof keyMade === 'string' ? keyMade : undefined,
+    made: isDate(made) ? made : timeOfKey(key),
     sendBefore: typeof sendBefore === 'string' ? sendBefore : undefined,
     maxWaitMs: typeof maxWaitMs === 'number' ? maxWaitMs : undefined,
-    unsent: unsent === true,
     outcome: outcome?.idempotencyKey === key ? revived(outcome) : undefined,
   };
 }

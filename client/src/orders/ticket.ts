@@ -10,8 +10,9 @@ export interface TicketOptions {
    */
   readonly maxWaitMs?: number | undefined;
   /**
-   * The key of the ticket's first order; by default a new key. For a form that is posted to a server, so that a repeated
-   * request is the same order. The key may have been used before, so an error leaves the order `unknown`.
+   * The key of the ticket's first order, from the service's `newOrderKey`; by default the client makes one. For a form that is
+   * posted to a server, so that a repeated request is the same order. The key may have been used before, so an error leaves
+   * the order `unknown`.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -59,7 +60,11 @@ type Shown<Outcome extends OrderOutcome> = Outcome extends OrderOutcome
  * unmounted in between.
  */
 export interface Ticket {
-  /** A new key after `reset`, and after an order that is `unsent` because of its key, such as `EXPIRED` and `VOIDED`. */
+  /**
+   * Carries the server's time. It may change once, at the tap, if that time was unknown before, and while the order is placed
+   * if the server refuses its time. A new key after `reset`, and after an order that is `unsent` because of its key, such as
+   * `EXPIRED` and `VOIDED`.
+   */
   readonly idempotencyKey: string;
   /** The login for which the order is placed. Null before that, and if nothing was sent. */
   readonly account: string | null;

@@ -119,7 +119,7 @@ export class FakeNetwork {
       isServer: false,
       randomId: () => {
         this.#ids += 1;
-        return `key-${this.#ids}`;
+        return `00000000-0000-4000-8000-${String(this.#ids).padStart(12, '0')}`;
       },
       after: (ms, task) => (run === this.#run ? this.time.after(ms, task) : () => {}),
       lifecycle: {

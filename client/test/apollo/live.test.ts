@@ -1,6 +1,7 @@
 import { gql, type TypedDocumentNode } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { newKey } from '../../../test/support/order-keys.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { PositionChanges } from '../../src/live/positions-operation.ts';
 import { startLiveWorld } from '../live/live-world.ts';
@@ -69,9 +70,9 @@ async function moves(follower: Follower): Promise<void> {
   await eventually(() => expect(follower.events.length).toBeGreaterThan(received));
 }
 
-function order(idempotencyKey: string, kind = {}) {
+function order() {
   const order = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } };
-  return { input: { ...order, idempotencyKey, ...kind } };
+  return { input: { ...order, idempotencyKey: newKey() } };
 }
 
 describe('positionChanges', () => {
@@ -84,7 +85,7 @@ describe('positionChanges', () => {
       world.proxy.cut();
       // While the connection is lost the market moves and a position is opened.
       world.sandbox.tick();
-      await world.witness.query(PLACE, { token: token(), variables: order(`gap-${round}`) });
+      await world.witness.query(PLACE, { token: token(), variables: order() });
       await eventually(() => expect(world.proxy.upgrades).toBeGreaterThan(upgrades));
       await moves(follower);
     }

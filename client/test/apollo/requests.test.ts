@@ -1,6 +1,7 @@
 import { CombinedGraphQLErrors, gql } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
+import { newKey } from '../../../test/support/order-keys.ts';
 import { ownApp } from '../../../test/support/shared-app.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
@@ -45,7 +46,7 @@ afterEach(() => {
   device[Symbol.dispose]();
 });
 
-function order(symbol: string, idempotencyKey: string) {
+function order(symbol: string, idempotencyKey = newKey()) {
   return { input: { symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 }, idempotencyKey } };
 }
 
@@ -75,25 +76,22 @@ describe('an order', () => {
   ])(
     'of %s shows its outcome, including the fields of the interface `OrderOutcome`',
     async (symbol, outcome) => {
+      const idempotencyKey = newKey();
       const { data } = await device.apollo.mutate<{ placeOrder: object }>({
         mutation: PLACE,
-        variables: order(symbol, 'one'),
+        variables: order(symbol, idempotencyKey),
       });
-      expect(data?.placeOrder).toMatchObject({
-        ...outcome,
-        idempotencyKey: 'one',
-        replayed: false,
-      });
+      expect(data?.placeOrder).toMatchObject({ ...outcome, idempotencyKey, replayed: false });
       // The cache keeps the fields of an interface only if it knows the interface's types.
-      const asked = gql`query { placedOrder(idempotencyKey: "one") { ... on OrderOutcome { idempotencyKey replayed } } }`;
+      const asked = gql`query { placedOrder(idempotencyKey: "${idempotencyKey}") { ... on OrderOutcome { idempotencyKey replayed } } }`;
       const { data: cached } = await device.apollo.query<{ placedOrder: object }>({ query: asked });
-      expect(cached?.placedOrder).toMatchObject({ idempotencyKey: 'one', replayed: true });
+      expect(cached?.placedOrder).toMatchObject({ idempotencyKey, replayed: true });
     },
   );
 });
 
 test('a number that is not finite, such as NaN from an empty form field, is refused before anything is sent', async () => {
-  const { input } = order('AAPL', 'mistyped');
+  const { input } = order('AAPL');
   const stopLoss = { price: Number.parseFloat('') };
   const sent = device.apollo.mutate({
     mutation: PLACE,

@@ -55,7 +55,7 @@ function sharedModule({ imports, value }: { imports: string; value: string }): s
 ${imports}
 ${printed('home.ts')
   .replace(/^import .*\n/, '')
-  .replace('forRequest(token ?? null, { url })', 'client')
+  .replaceAll(/forRequest\(.*?, \{ url \}\)/g, 'client')
   .replace('token: string | undefined', '_token: string | undefined')}
 const client = createClient({ url, token: async () => { ${LATE} return ${value}; } });
 `;

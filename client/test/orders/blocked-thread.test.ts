@@ -36,8 +36,6 @@ test('an order in doubt is asked about once more if the thread was blocked until
   time.uptimeMs += 12_000;
   await market.pass(1);
   await market.leaveUnsent('EXPIRED');
-  // The client also voids another key of the same age, because `EXPIRED` alone proves nothing.
-  await market.leaveUnsent();
   expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'EXPIRED' } });
   client.dispose();
 });

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CLOCK_TOLERANCE_MS } from '../../../src/store/order-gap.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { KeyDates } from '../../src/orders/key-dates.ts';
 import { ServerClock } from '../../src/server-clock.ts';
@@ -8,17 +7,7 @@ import { countedEnvironment } from '../support/counted-environment.ts';
 import { ACCEPTED, buying, startPhone } from '../support/phone.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const phone = startedForEach(startPhone);
-
-test('a key counts as older by the difference that the clocks of replicas can have', () => {
-  const clocks = phoneClock().clocks;
-  clocks.serverClock.onDate(new Date(DAY_MS).toUTCString(), 0, 0);
-  expect(DAY_MS - Date.parse(String(tapped(clocks).since))).toBeGreaterThanOrEqual(
-    CLOCK_TOLERANCE_MS,
-  );
-});
 
 describe('after a sleep in which the uptime stood still', () => {
   async function afterSleep() {
@@ -46,24 +35,8 @@ interface Span {
 }
 
 const minutes = fc.integer({ min: 0, max: 26 * 60 });
-type Clocks = ReturnType<typeof phoneClock>['clocks'];
 /** By how many minutes the user sets the phone's clock. */
 const setBy = fc.oneof(fc.constant(0), fc.integer({ min: -6_000, max: 6_000 }));
-
-/** The dates of a key that is tapped now. */
-function tapped(clocks: Clocks): KeyDates {
-  const dates = new KeyDates(clocks);
-  dates.begin();
-  dates.date();
-  return dates;
-}
-
-/** The dates of a key from an earlier run of the app. */
-function restored(clocks: Clocks, made: number | null): KeyDates {
-  const dates = new KeyDates(clocks);
-  dates.adopt(made, undefined);
-  return dates;
-}
 
 /** A phone's clocks, which `live` moves. All its times are in minutes. */
 function phoneClock() {
@@ -91,30 +64,6 @@ function phoneClock() {
   };
 }
 
-// A key is `fresh` if the server still has its record, and `inDoubt` if its age is unknown.
-test('right after an answer of the server, a key that counts as fresh is less than 24 hours old', () => {
-  const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
-  fc.assert(
-    fc.property(fc.array(span, { maxLength: 6 }), fc.boolean(), (spans, isRestarted) => {
-      const device = phoneClock();
-      device.receiveDate();
-      const first = tapped(device.clocks);
-      // Some cases restart the app in the middle.
-      const before = isRestarted ? Math.floor(spans.length / 2) : spans.length;
-      for (const each of spans.slice(0, before)) device.live(each);
-      device.receiveDate();
-      const dates = isRestarted ? restored(device.clocks, first.made) : first;
-      for (const each of spans.slice(before)) device.live(each);
-      device.receiveDate();
-      const { age } = dates;
-      // The client keeps an hour in reserve, so a key must count as fresh only up to 23 hours.
-      if (device.ageMs() < 23 * HOUR_MS) expect(age).toBe('fresh');
-      if (age === 'fresh') expect(device.ageMs()).toBeLessThan(DAY_MS);
-    }),
-    { numRuns: 2_000 },
-  );
-});
-
 test('a key’s date is never later than its first request, with any clocks of the device', () => {
   const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
   fc.assert(
@@ -135,20 +84,6 @@ test('a key’s date is never later than its first request, with any clocks of t
         expect(Number(dates.made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + device.ageMs());
       },
     ),
-    { numRuns: 2_000 },
-  );
-});
-
-test('without the server’s time, the age of a key comes from the clocks of this run of the app alone', () => {
-  const span = fc.record({ awake: minutes, asleep: fc.constant(0), clockSet: setBy });
-  fc.assert(
-    fc.property(fc.array(span, { maxLength: 6 }), (spans) => {
-      const device = phoneClock();
-      const dates = tapped(device.clocks);
-      for (const each of spans) device.live(each);
-      if (dates.age === 'fresh') expect(device.ageMs()).toBeLessThan(DAY_MS);
-      expect(restored(device.clocks, Date.now()).age).toBe('inDoubt');
-    }),
     { numRuns: 2_000 },
   );
 });

@@ -2,10 +2,12 @@ import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
+import { timeOfKey } from '../../src/orders/order-key.ts';
 import type { PlaceOptions } from '../../src/orders/ticket.ts';
 import { CUTS } from '../support/order-line.ts';
 import { ACCEPTED, buying, LIMIT, startPhone, unsent } from '../support/phone.ts';
 
+const MINUTE_MS = 60_000;
 const phone = startedOnce(startPhone);
 beforeEach(() => {
   phone.storage.entries.clear();
@@ -21,9 +23,9 @@ test.each(['none', ...CUTS] as const)(
   async (cut) => {
     const { orders } = phone.open();
     const ticket = orders.ticket({ maxWaitMs: 60_000 });
-    const { idempotencyKey } = ticket;
     phone.line.next.push(cut);
     const outcome = await ticket.place(buying(cut));
+    const { idempotencyKey } = ticket;
     const [{ orderId } = {}, ...others] = placedWith(cut);
     expect(outcome).toMatchObject({ ...ACCEPTED, idempotencyKey, orderId });
     expect(await ticket.place(buying(cut))).toEqual(outcome);
@@ -108,8 +110,23 @@ test('an idempotency key in the input is ignored', async () => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
   const input = { ...buying('own key'), idempotencyKey: 'another' };
-  const { idempotencyKey } = ticket;
-  expect(await ticket.place(input)).toMatchObject({ ...ACCEPTED, idempotencyKey });
+  const outcome = await ticket.place(input);
+  expect(outcome).toMatchObject({ ...ACCEPTED, idempotencyKey: ticket.idempotencyKey });
+  expect(outcome.idempotencyKey).not.toBe('another');
+});
+
+test('a key has the server’s time, and changes at the tap only if that time was unknown', async () => {
+  const { orders, core } = phone.open();
+  const early = orders.ticket();
+  const placeholder = early.idempotencyKey;
+  await core.account();
+  const { idempotencyKey } = orders.ticket();
+  expect(Math.abs(Number(timeOfKey(idempotencyKey)) - Date.now())).toBeLessThan(MINUTE_MS);
+  const known = orders.ticket();
+  const key = known.idempotencyKey;
+  expect([await known.place(buying('known')), known.idempotencyKey]).toMatchObject([ACCEPTED, key]);
+  expect(await early.place(buying('early'))).toMatchObject(ACCEPTED);
+  expect(early.idempotencyKey).not.toBe(placeholder);
 });
 
 test('only a digest and times are stored, by account and key', async () => {
@@ -121,7 +138,6 @@ test('only a digest and times are stored, by account and key', async () => {
     digest: expect.any(String),
     at: expect.any(Number),
     made: expect.any(Number),
-    keyMade: expect.stringMatching(/Z$/),
     sendBefore: expect.stringMatching(/Z$/),
   });
 });

@@ -11,8 +11,6 @@ import { type CountedEnvironmentOptions, countedEnvironment } from './counted-en
 import { createMemoryStorage } from './memory-storage.ts';
 import { startOrderLine } from './order-line.ts';
 
-/** How far the server's dates are ahead, so that clients make keys that count as younger than the server's start. */
-const AHEAD_MS = 3_100;
 const MINUTE_MS = 60_000;
 const TWO_DAYS_MS = 48 * 3_600_000;
 
@@ -22,7 +20,6 @@ export type Phone = Awaited<ReturnType<typeof startPhone>>;
 export async function startPhone(environment: Readonly<Record<string, string>> = {}) {
   const app = await startTestApp({ RATE_LIMIT_PER_MINUTE: '1000000', ...environment });
   const line = await startOrderLine(() => app.url);
-  line.aheadMs = AHEAD_MS;
   const storage = createMemoryStorage();
   const cores: OrderCore[] = [];
   const tokenOf = (email: string): string | null => app.sandbox.token({ email });

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import type { Client } from '../../src/create-client.ts';
 import type { Environment } from '../../src/environment.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
+import { timeOfKey } from '../../src/orders/order-key.ts';
 import type { OrderOutcome } from '../../src/orders/outcome.ts';
 import type { ResumedOrder } from '../../src/orders/resumed-order.ts';
 import type { Ticket } from '../../src/orders/ticket.ts';
@@ -41,8 +42,6 @@ const MINUTE_MS = 60_000;
 const SHOWN_MS = 1_000;
 /** The tolerance of times that follow an answer's `Date`, which has no milliseconds. */
 const DATE_MS = 1_000;
-/** The tolerance of `since`: clients allow for replicas whose clocks differ. */
-const SINCE_MS = 4_000;
 /** The requests about an order, by a part of their documents. `placed`, not `place`, only asks for the outcome. */
 const SENT = { place: /order: place(?!d)/, void: /order: void/, ask: /order: placed/ } as const;
 
@@ -192,11 +191,10 @@ export class CaseRun {
       if (data !== undefined) expect(result?.data).toEqual(data);
       expect(result?.errors[0]?.code).toBe(code);
     },
-    end: async ({ tap = this.#taps.length, status, code, gap, ...step }) => {
+    end: async ({ tap = this.#taps.length, status, code, ...step }) => {
       const tapped = this.#tapOf(tap);
       await this.#within({ withinMs: 0, ...step }, () => tapped.outcome !== null);
       this.#expectOutcome(tapped.outcome, status, code);
-      if (gap !== undefined) expect(JSON.stringify(tapped.outcome)).toContain('"gap"');
     },
     wait: ({ tap = this.#taps.length }) => expect(this.#tapOf(tap).outcome).toBeNull(),
     say: ({ tap = this.#taps.length, words }) => expect(this.#tapOf(tap).words).toEqual(words),
@@ -285,38 +283,35 @@ export class CaseRun {
     );
   }
 
-  async #request(query: RegExp, { token, answer, since, after, ...step }: Step) {
+  async #request(query: RegExp, { token, answer, after, ...step }: Step) {
     await this.#within(step, () => this.#unmet(query).length > 0);
     const request = this.#unmet(query)[0] as FakeRequest;
     this.#met.add(request);
     this.#open = request;
     this.#stream = null;
     if (token !== undefined) expect(request.token).toBe(`token-${token}`);
-    if (since !== undefined) expect(request.variables.since).toBe(since);
     if (after !== undefined) expect(request.variables.after).toBe(after);
     if (answer !== undefined) this.#answer(request, answer);
     return request;
   }
 
-  async #order(
-    kind: keyof typeof SENT,
-    { key, sendBefore, keyMade, since, answer, ...step }: Step,
-  ) {
+  async #order(kind: keyof typeof SENT, { key, sendBefore, keyTime, answer, ...step }: Step) {
     const { variables } = await this.#request(SENT[kind], { ...step });
     const input = Object(variables.input) as Step;
-    expect(this.#keyNumber(String(variables.key ?? input.idempotencyKey)), 'the key').toBe(key);
+    const sentKey = String(variables.key ?? input.idempotencyKey);
+    expect(this.#keyNumber(sentKey), 'the key').toBe(key);
+    const timeMs = timeOfKey(sentKey) ?? Number.NaN;
+    expect(timeMs, 'the time of the key').toBeLessThanOrEqual(this.#network.serverMs);
     const tapMs = this.#taps.at(-1)?.atMs ?? 0;
-    /** The wanted time counts from the tap; null means that no time was sent. */
-    const expectNear = (sent: unknown, wanted: unknown, toleranceMs: number) => {
+    /** The wanted time counts from the tap. */
+    const expectNear = (sentMs: number, wanted: unknown) => {
       if (wanted === undefined) return;
-      if (wanted === null) return expect(sent).toBeUndefined();
-      const ms = Date.parse(String(sent)) - tapMs;
-      expect(ms, `${sent}`).toBeLessThanOrEqual(wanted as number);
-      expect(ms, `${sent}`).toBeGreaterThanOrEqual((wanted as number) - toleranceMs);
+      const ms = sentMs - tapMs;
+      expect(ms).toBeLessThanOrEqual(wanted as number);
+      expect(ms).toBeGreaterThanOrEqual((wanted as number) - DATE_MS);
     };
-    expectNear(input.sendBefore, sendBefore, DATE_MS);
-    expectNear(input.keyMade, keyMade, DATE_MS);
-    expectNear(variables.since, since, SINCE_MS);
+    expectNear(Date.parse(String(input.sendBefore)), sendBefore);
+    expectNear(timeMs, keyTime);
     if (answer !== undefined) this.#answer(this.#open, answer);
   }
 

@@ -34,6 +34,11 @@ export class Prover {
     throw failure ?? refusedMeanwhile();
   }
 
+  /** Calls the gateway, whose answer measures its clock. A failure to reach it is not reported. */
+  async contact(viewer: Viewer): Promise<void> {
+    await this.#readSession(viewer);
+  }
+
   /** Proves the account by a call of op 10 that joins none under way, even if its proof is recent or its key is known. */
   async accountNow(viewer: Viewer): Promise<FreshAccountProof> {
     const { ledger, sessions, logicalClock } = this.#parts;

@@ -1,11 +1,10 @@
 import { InputError } from '../../lib/input-error.ts';
+import { keyTimeOf } from '../../store/order-key.ts';
 
 /** An unvalidated input object. Exactly one of its fields must be given. */
 export type RawOneOf<Name extends string> = {
   readonly [Field in Name]?: number | null | undefined;
 };
-
-const MAX_KEY_LENGTH = 255;
 
 /** Refuses NaN as well. */
 export function positive(argument: string, value: number): number {
@@ -44,16 +43,13 @@ export function symbol(argument: string, value: string): string {
   return value;
 }
 
+/** A UUID has one value in upper and lower case, so a repeat may have the other case. */
 export function idempotencyKey(argument: string, value: string): string {
-  const { length } = [...value];
-  if (length < 1 || length > MAX_KEY_LENGTH) {
-    throw broken(argument, `must have 1 to ${MAX_KEY_LENGTH} characters`);
+  const key = value.toLowerCase();
+  if (keyTimeOf(key) === null) {
+    throw broken(argument, 'must be a key with a time (a UUIDv8): ask `newOrderKey` for one');
   }
-  // Half a surrogate pair has no UTF-8 encoding: a store would merge two such keys into one.
-  if (!value.isWellFormed()) throw broken(argument, 'must be well-formed Unicode');
-  // Some versions of Node truncate a text of SQLite at this character.
-  if (value.includes('\0')) throw broken(argument, 'must not contain U+0000');
-  return value;
+  return key;
 }
 
 /** GraphQL enforces @oneOf too, but an order is worth a second check. */

@@ -1,18 +1,17 @@
 import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
 import { InputError } from '../../lib/input-error.ts';
 import type { Log } from '../../lib/log.ts';
-import { AccountRecordsFullError, RecordsUnavailableError } from '../../store/order-records.ts';
+import {
+  AccountRecordsFullError,
+  KeyTooOldError,
+  RecordsUnavailableError,
+} from '../../store/order-records.ts';
 import type { Prover } from '../account/prover.ts';
 import { TooManyAttemptsError } from '../auth/errors.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
-import {
-  KeyForgottenError,
-  KeyNotVoidedError,
-  leavesDoubt,
-  UnprovedOrderError,
-} from './order-errors.ts';
+import { KeyNotVoidedError, leavesDoubt, UnprovedOrderError } from './order-errors.ts';
 import type { OrderLines } from './order-line.ts';
 import type { Orders } from './orders.ts';
 import { isUnsent, type OrderResult } from './outcome.ts';
@@ -21,7 +20,7 @@ import type { Ticket } from './ticket.ts';
 /** Places a viewer's orders in the account's records. This requires proof of the account, because a token only claims it. */
 export function createOrderDesk(
   orders: Orders,
-  prover: Pick<Prover, 'account'>,
+  prover: Pick<Prover, 'account' | 'contact'>,
   limits: Pick<WriteLimits, 'order'>,
   metrics: Pick<DomainMetrics, 'orders' | 'doubts'>,
   log: Pick<Log, 'info' | 'warn'>,
@@ -30,7 +29,10 @@ export function createOrderDesk(
   /** Every error of this function tells the client that this request did nothing. */
   async function proofOf(viewer: Viewer, operation?: Ticket['operation']) {
     try {
-      return await prover.account(viewer);
+      const proof = await prover.account(viewer);
+      // The proof of a verified token needs no call that would have measured the clock by which keys are judged.
+      if (!orders.isClockMeasured) await prover.contact(viewer);
+      return proof;
     } catch (error) {
       if (isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited')) throw error;
       if (!(error instanceof GatewayError)) throw error;
@@ -42,11 +44,9 @@ export function createOrderDesk(
   }
 
   /** Counts answers that leave a client in doubt about an earlier request. Unknown outcomes have a count of their own. */
-  async function countDoubt<T extends OrderResult | null>(answer: Promise<T>): Promise<T> {
+  async function countDoubt<T>(answer: Promise<T>): Promise<T> {
     try {
-      const result = await answer;
-      if (result?.earlierUnknown && result.outcome.kind !== 'unknown') metrics.doubts.inc();
-      return result;
+      return await answer;
     } catch (error) {
       if (leavesDoubt(error)) metrics.doubts.inc();
       throw error;
@@ -86,17 +86,13 @@ export function createOrderDesk(
     return orders.placed(await proofOf(viewer), idempotencyKey);
   }
 
-  async function close(
-    viewer: Viewer,
-    idempotencyKey: string,
-    keyMadeMs: number | null,
-  ): Promise<OrderResult> {
+  async function close(viewer: Viewer, idempotencyKey: string): Promise<OrderResult> {
     const proof = await proofOf(viewer);
     try {
-      return await orders.void(proof, idempotencyKey, keyMadeMs);
+      return await orders.void(proof, idempotencyKey);
     } catch (error) {
-      // It is a RecordsUnavailableError too, but says more.
-      if (error instanceof KeyForgottenError) throw error;
+      // It is a RecordsUnavailableError too, but says more: the key is closed.
+      if (error instanceof KeyTooOldError) throw error;
       throw error instanceof RecordsUnavailableError ? new KeyNotVoidedError(error) : error;
     }
   }
@@ -105,9 +101,8 @@ export function createOrderDesk(
     place: (viewer: Viewer, ticket: Ticket) => countDoubt(place(viewer, ticket)),
     placed: (viewer: Viewer, idempotencyKey: string) =>
       countDoubt(placedBefore(viewer, idempotencyKey)),
-    /** `keyMadeMs`: when the client made the key, by this server's date; null if the client does not state it. */
-    void: (viewer: Viewer, idempotencyKey: string, keyMadeMs: number | null) =>
-      countDoubt(close(viewer, idempotencyKey, keyMadeMs)),
+    void: (viewer: Viewer, idempotencyKey: string) => countDoubt(close(viewer, idempotencyKey)),
+    newKey: () => orders.newKey(),
   };
 }
 

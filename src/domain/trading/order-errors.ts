@@ -7,11 +7,6 @@ import { TooManyAttemptsError, UnauthenticatedError, UnknownKeyError } from '../
 /** The token could not be proved: nothing was sent, and the records were not searched for the key. */
 export class UnprovedOrderError extends GatewayError {}
 
-/** The key is closed, but the records do not reach back to its creation: an order may have used it before. */
-export class KeyForgottenError extends RecordsUnavailableError {
-  override readonly name = 'KeyForgottenError';
-}
-
 /** It is unknown whether the key is closed. */
 export class KeyNotVoidedError extends Error {
   override readonly name = 'KeyNotVoidedError';

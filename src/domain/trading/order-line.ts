@@ -36,7 +36,7 @@ export function orderLines(hashKey: string | null) {
       const shown = { ...asked, symbol: redact(asked.symbol) };
       // After an error the account may be unproved, so the line does not name it.
       if (end instanceof Error) return { requestId, ...ids, ...shown, ...failureOf(end) };
-      const { outcome, replayed, earlierUnknown } = end;
+      const { outcome, replayed } = end;
       return {
         requestId,
         account: accountHash,
@@ -45,7 +45,6 @@ export function orderLines(hashKey: string | null) {
         ...(outcome.kind === 'accepted' ? asked : shown),
         ...outcomeOf(outcome),
         replayed,
-        earlierUnknown,
       };
     },
   };

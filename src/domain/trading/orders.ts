@@ -2,10 +2,12 @@ import { isGatewayError } from '../../gateway/errors.ts';
 import type { Account } from '../../lib/account.ts';
 import { pause, steadyClock } from '../../lib/clock.ts';
 import { InputError } from '../../lib/input-error.ts';
-import { datesOf } from '../../store/order-gap.ts';
+import { KEY_AHEAD_MS } from '../../store/key-rule.ts';
+import { newKeyAt } from '../../store/order-key.ts';
 import {
-  closingOf,
-  type KeyClosing,
+  CLOSED,
+  isClosed,
+  KeyAheadError,
   type OrderRecord,
   RECORD_LIFE_MS,
   RecordsUnavailableError,
@@ -15,10 +17,8 @@ import {
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { broken } from './input-rules.ts';
-import { keyAgeFrom, keyMadeProblem } from './key-made.ts';
-import { KeyForgottenError } from './order-errors.ts';
 import { askedOf } from './order-line.ts';
-import { isVoided, type OrderResult, unknownSince, VOIDED } from './outcome.ts';
+import { type OrderResult, unknownSince } from './outcome.ts';
 import { Recorder } from './recorder.ts';
 import { Submitter, type SubmitterOptions } from './submitter.ts';
 import { inputDigest, type Ticket } from './ticket.ts';
@@ -60,8 +60,18 @@ export class Orders {
     return oldest ? (steadyClock.now() - oldest.sinceMs) / 1000 : 0;
   }
 
+  /** Whether the clock by which keys are judged is known. */
+  get isClockMeasured(): boolean {
+    return this.#options.dates().isMeasured;
+  }
+
+  /** A new key, by the clock by which keys are judged. */
+  newKey(): string {
+    return newKeyAt(this.#options.dates().judgedMs);
+  }
+
   /**
-   * Throws an InputError if another order has this key, a RecordsUnavailableError if this request was not sent (that error
+   * Throws an InputError if another order has this key or its time is ahead, a RecordsUnavailableError if this request was not sent (that error
    * says what is known about earlier ones), or a GatewayError if the order was certainly not accepted and its key is free.
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<OrderResult> {
@@ -92,43 +102,32 @@ export class Orders {
     for (;;) {
       const result = await this.#resultInFlight(id);
       if (result) return result;
-      const record = await this.#recorder.find(account, key);
+      const record = await this.#recorder.find(account, key).catch(withArgument('idempotencyKey'));
       if (!record) {
         // The order may have begun during the search. Then the loop waits for its result.
         if (this.#inFlight.has(id)) continue;
         return null;
       }
-      const closing = closingOf(record);
-      if (closing) return voided(key, closing, closing.keyAgeMs);
       const followed = await this.#follow(account, key, record);
       if (followed) return this.#replayed(account, key, followed);
     }
   }
 
   /**
-   * Closes an unused key. For a used key it returns the outcome, and waits while the order is in flight. `keyMadeMs`: when
-   * the key was made, by the date of this server. Throws a KeyForgottenError if the records do not reach back to that time.
+   * Closes an unused key. For a used key it returns the outcome, and waits while the order is in flight. Throws a
+   * KeyTooOldError if the records do not reach back to when the key was made.
    */
-  async void(proof: AccountProof, key: string, keyMadeMs: number | null): Promise<OrderResult> {
+  async void(proof: AccountProof, key: string): Promise<OrderResult> {
     const { account } = proof;
-    const { records, clock } = this.#options;
+    const { records } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const result = await this.#resultInFlight(recordId(account, key));
       if (result) return result;
-      // The later of two clocks counts: with a slow clock, an old key would seem younger than the records.
-      const nowMs = clock.date() + this.#options.gatewayAheadMs();
-      const keyAgeAt = keyAgeFrom(keyMadeMs, nowMs);
       const waiting = this.#recorder.waiting(account, key);
-      const answer = waiting
+      const { voided, record } = waiting
         ? { voided: false, record: waiting }
-        : await records.voidKey({ account, key, atMs: nowMs, keyAgeMs: keyAgeAt(nowMs) });
-      const { record } = answer;
-      const closing = closingOf(record);
-      if (closing) {
-        // An unknown age counts as the highest age of a record.
-        const keyAgeMs = keyAgeAt(record.reservedAtMs) ?? RECORD_LIFE_MS;
-        return { ...voided(key, closing, keyAgeMs), replayed: !answer.voided };
-      }
+        : await records.voidKey({ account, key }).catch(withArgument('idempotencyKey'));
+      if (voided) return { outcome: CLOSED, idempotencyKey: key, replayed: false };
       const followed = await this.#follow(account, key, record);
       if (followed) return this.#replayed(account, key, followed);
       // The order ended in an error, so the key is free.
@@ -150,10 +149,10 @@ export class Orders {
     }
   }
 
-  /** The result of this process's order in flight. Null if the records must be read: only they have a closed key's age. */
+  /** The result of this process's order in flight. Null if the records must be read. */
   async #resultInFlight(id: string): Promise<OrderResult | null> {
     const result = await this.#inFlight.get(id)?.done.catch(() => null);
-    return result && !isVoided(result.outcome) ? { ...result, replayed: true } : null;
+    return result ? { ...result, replayed: true } : null;
   }
 
   #start(id: string, viewer: Viewer, ticket: Ticket, digest: string): Promise<OrderResult> {
@@ -177,58 +176,44 @@ export class Orders {
     const { account } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
-      const answer = await this.#reserve(viewer, ticket, digest);
+      const answer = await this.#reserve(viewer, ticket, digest).catch(
+        withArgument('input.idempotencyKey'),
+      );
       if (answer.reserved) {
         onReserved();
         const outcome = await this.#submitter.send(viewer, ticket, answer.reservation);
         return { outcome, idempotencyKey, replayed: false };
       }
-      const closing = closingOf(answer.record);
-      if (closing) return refused(idempotencyKey, closing);
-      if (answer.record.inputDigest !== digest) throw otherInput();
+      if (!isClosed(answer.record) && answer.record.inputDigest !== digest) throw otherInput();
       const record = await this.#follow(account, idempotencyKey, answer.record);
       if (record) return this.#replayed(account, idempotencyKey, record);
     }
   }
 
-  /** A key that has a record is answered from the record, even if the ticket's `sendBefore` or `keyMade` is invalid. */
+  /** A key that has a record is answered from the record, even if the ticket's `sendBefore` is invalid. */
   async #reserve(
     { account, requestId }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {
-    const { clock, gatewaySkewMs } = this.#options;
-    const { idempotencyKey: key } = ticket;
+    const { idempotencyKey: key, sendBeforeMs } = ticket;
     const waiting = await this.#waitingRecord(account, key);
     if (waiting) return { reserved: false, record: waiting };
-    const problem = this.#dateProblem(ticket);
-    if (problem === null) {
-      return this.#submitter.reserve({
-        account,
-        key,
-        inputDigest: digest,
-        reservedAtMs: datesOf(clock.date(), gatewaySkewMs()).laterMs,
-        pendingMs: this.#pendingMs,
-        isTooLate: this.#submitter.isTooLate(ticket),
-        keyMadeMs: ticket.keyMadeMs,
-        asked: { requestId: requestId ?? null, ...askedOf(ticket) },
-      });
+    const { judgedMs, laterMs } = this.#options.dates();
+    if (sendBeforeMs !== null && sendBeforeMs - judgedMs > RECORD_LIFE_MS) {
+      const record = await this.#recorder.find(account, key);
+      if (record !== null) return { reserved: false, record };
+      throw broken('input.sendBefore', 'must be at most 24 hours ahead');
     }
-    const record = await this.#recorder.find(account, key).catch((error: unknown) => {
-      // An order with an invalid date is never sent, so the records are not needed.
-      if (error instanceof RecordsUnavailableError) return null;
-      throw error;
+    return this.#submitter.reserve({
+      account,
+      key,
+      inputDigest: digest,
+      reservedAtMs: laterMs,
+      pendingMs: this.#pendingMs,
+      isTooLate: this.#submitter.isTooLate(ticket),
+      asked: { requestId: requestId ?? null, ...askedOf(ticket) },
     });
-    if (record === null) throw problem;
-    return { reserved: false, record };
-  }
-
-  #dateProblem({ sendBeforeMs, keyMadeMs }: Ticket): InputError | null {
-    const nowMs = this.#options.clock.date() + this.#options.gatewayAheadMs();
-    if (sendBeforeMs !== null && sendBeforeMs - nowMs > RECORD_LIFE_MS) {
-      return broken('input.sendBefore', 'must be at most 24 hours ahead');
-    }
-    return keyMadeProblem(keyMadeMs, this.#options);
   }
 
   /** The record that waits to be written; undefined if there is none. If the key is being freed, waits until it is free. */
@@ -283,27 +268,17 @@ function isPending({ outcome, pendingMs }: OrderRecord): boolean {
   return outcome === null && pendingMs > 0;
 }
 
-/** The answer about a closed key. Throws if the key is older than the records, because an order may have used it before. */
-function voided(
-  idempotencyKey: string,
-  { rememberedMs }: KeyClosing,
-  keyAgeMs: number,
-): OrderResult {
-  if (keyAgeMs > rememberedMs) {
-    throw new KeyForgottenError('the records do not reach back to when the key was made');
-  }
-  return { outcome: VOIDED, idempotencyKey, replayed: true };
+/** Returns a function that throws an error on, with the name of the argument if the key's time is ahead. */
+function withArgument(argument: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof KeyAheadError)) throw error;
+    const now = new Date(error.judgedMs).toISOString();
+    throw broken(
+      argument,
+      `has a time over ${KEY_AHEAD_MS / 1_000} seconds ahead: it is ${now} here`,
+    );
+  };
 }
-
-/** The answer to an order whose key is closed. The outcome of earlier requests with the key may be unknown. */
-function refused(idempotencyKey: string, { rememberedMs, keyAgeMs }: KeyClosing): OrderResult {
-  const earlierUnknown = keyAgeMs > rememberedMs;
-  const message = earlierUnknown ? EARLIER_UNKNOWN : null;
-  return { outcome: { ...VOIDED, message }, idempotencyKey, replayed: true, earlierUnknown };
-}
-
-const EARLIER_UNKNOWN =
-  'This request was not sent. It is unknown whether an earlier request with its key was sent.';
 
 function otherInput(): InputError {
   const argument = 'input.idempotencyKey';

@@ -13,22 +13,17 @@ export interface OrderResult {
   readonly idempotencyKey: string;
   /** Whether this is the recorded outcome of an earlier request, and nothing was sent for this answer. */
   readonly replayed: boolean;
-  /** True if an earlier request with the closed key may have been sent. */
-  readonly earlierUnknown?: boolean;
 }
 
 type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
 /** The order was not sent before its `sendBefore`. */
-export const EXPIRED = unsent('EXPIRED');
-/** The key was closed before any order used it. */
-export const VOIDED = unsent('VOIDED');
-
-/** Whether the key was closed here. The gateway may use the same name for an error of its own. */
-export function isVoided(submission: Submission): boolean {
-  return isUnsent(submission) && submission.error === VOIDED.error;
-}
-
+export const EXPIRED: UnsentOrder = {
+  kind: 'rejected',
+  error: 'EXPIRED',
+  message: null,
+  sent: false,
+};
 /** Whether this service refused the order without sending it, or an operator has settled it as never carried out. */
 export function isUnsent(submission: Submission): submission is UnsentOrder {
   return submission.kind === 'rejected' && submission.sent === false;
@@ -88,10 +83,6 @@ export function unknownSince(sentAtMs: number, message: string | null = null): S
 /** The outcome if the gateway gave the same number for another key before: the answer may be about the earlier order. */
 export function duplicateNumber({ orderId, message }: Acceptance, sentAtMs: number): Submission {
   return unknownSince(sentAtMs, `${naming(orderId, message)} It was named for another key, too.`);
-}
-
-function unsent(error: UnsentReason): UnsentOrder {
-  return { kind: 'rejected', error, message: null, sent: false };
 }
 
 /** With the number, users can ask their broker about the order. */

@@ -4,6 +4,7 @@ import type { Account } from '../../lib/account.ts';
 import { within } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
+import type { Dates } from '../../store/dates.ts';
 import {
   mayHaveChanged,
   NO_TIMES,
@@ -16,12 +17,11 @@ import {
 } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { KeyClocks } from './key-made.ts';
 import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
 import type { Recorder, RecorderOptions } from './recorder.ts';
 import type { Ticket } from './ticket.ts';
 
-export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gatewaySkewMs'> {
+export interface SubmitterOptions extends RecorderOptions {
   /** A call ends by its own deadline and never rejects. */
   readonly gateway: Pick<ViewerGateway, 'order'>;
   readonly orderTimeoutMs: number;
@@ -29,8 +29,8 @@ export interface SubmitterOptions extends RecorderOptions, Pick<KeyClocks, 'gate
   readonly orderNumbers: 'order' | 'position';
   /** Called when an order has changed its account, or may have, before a client receives the outcome. */
   readonly onAccountChanged: (account: Account) => void;
-  /** How far the date by which clients' dates are judged is ahead of this machine's clock; below 0 if that clock is wrong. */
-  readonly gatewayAheadMs: () => number;
+  /** The dates of the present moment. */
+  readonly dates: () => Dates;
 }
 
 /** The outcome of an order, and the times when it was sent and answered. */
@@ -196,12 +196,13 @@ export class Submitter {
   }
 
   /**
-   * Converts the deadline to this machine's clock, so that the later of two clocks counts: by a slow clock alone, an order
-   * would be sent after its deadline. If this machine's clock is wrong, only the gateway's counts.
+   * Converts the deadline, which is by the `Date` of this server's answers, to this machine's clock. By a slow clock alone,
+   * an order would be sent after its deadline.
    */
   #withLocalDeadline(ticket: Ticket): Ticket {
     if (ticket.sendBeforeMs === null) return ticket;
-    return { ...ticket, sendBeforeMs: ticket.sendBeforeMs - this.#options.gatewayAheadMs() };
+    const { judgedMs, nowMs } = this.#options.dates();
+    return { ...ticket, sendBeforeMs: ticket.sendBeforeMs - (judgedMs - nowMs) };
   }
 
   /** Compares dates, because the client derives the deadline from the dates of this server's answers. */

@@ -14,11 +14,7 @@ import {
 } from './input-rules.ts';
 
 /** A validated order: the values to send, and the idempotency key to send it under. */
-export type Ticket = OrderCall & {
-  readonly idempotencyKey: string;
-  /** When the client made the key; null if it does not state it. */
-  readonly keyMadeMs: number | null;
-};
+export type Ticket = OrderCall & { readonly idempotencyKey: string };
 
 interface OrderInput {
   readonly symbol: string;
@@ -27,7 +23,6 @@ interface OrderInput {
   readonly idempotencyKey: string;
   /** Milliseconds since the epoch. */
   readonly sendBefore?: number | null | undefined;
-  readonly keyMade?: number | null | undefined;
 }
 
 export interface PlaceOrderInput extends OrderInput {
@@ -50,7 +45,7 @@ export function marketTicket(input: PlaceOrderInput): Ticket {
   const size = exactlyOneOf('input.size', input.size, ['units', 'amount']);
   return {
     operation: 'openPosition',
-    ...keyAndDates(input),
+    ...keyAndDeadline(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: input.side,
@@ -67,7 +62,7 @@ export function marketTicket(input: PlaceOrderInput): Ticket {
 export function limitTicket(input: PlaceLimitOrderInput): Ticket {
   return {
     operation: 'placeLimitOrder',
-    ...keyAndDates(input),
+    ...keyAndDeadline(input),
     order: {
       symbol: symbol('input.symbol', input.symbol),
       side: input.side,
@@ -80,19 +75,18 @@ export function limitTicket(input: PlaceLimitOrderInput): Ticket {
   };
 }
 
-function keyAndDates(input: OrderInput) {
+function keyAndDeadline(input: OrderInput) {
   return {
     idempotencyKey: idempotencyKey('input.idempotencyKey', input.idempotencyKey),
     // JSON writes an invalid date as null. Without its deadline the order would be a different one, so null is refused.
     sendBeforeMs: optional('input.sendBefore', input.sendBefore, (_, ms) => ms),
-    keyMadeMs: input.keyMade ?? null,
   };
 }
 
 /**
  * The digest that identifies a repeat: equal for tickets that request the same order. Numbers compare by value, absent
  * values are null, and the list fixes the order of the fields. `kind` is left out, because it follows from the price;
- * `sendBefore` and `keyMade`, because each attempt may have different ones.
+ * `sendBefore`, because each attempt may have a different one.
  */
 export function inputDigest(ticket: Ticket): string {
   const { operation } = ticket;

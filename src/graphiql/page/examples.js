@@ -85,11 +85,21 @@ subscription Account($after: String) {
 `,
   },
   {
+    query: `# The key of one order. Put another one into the
+# variable "key" of the next tabs for another order.
+mutation Key {
+  newOrderKey
+}
+`,
+  },
+  {
     isForSandbox: true,
     query: `# Run it twice: an order is sent once for each key.
 # The repeat answers the same, and replayed: true.
-mutation Buy($input: PlaceOrderInput!) {
-  placeOrder(input: $input) {
+mutation Buy($key: String!) {
+  placeOrder(
+    input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: $key }
+  ) {
     __typename
     ... on OrderOutcome { replayed message }
     ... on OrderAccepted { orderId positions { id symbol units } }
@@ -98,23 +108,14 @@ mutation Buy($input: PlaceOrderInput!) {
   }
 }
 `,
-    variables: {
-      input: {
-        symbol: 'AAPL',
-        side: 'BUY',
-        kind: 'MARKET',
-        size: { units: 1 },
-        idempotencyKey: 'my-first-order',
-      },
-    },
+    variables: { key: 'bought' },
   },
   {
     isForSandbox: true,
     query: `# Closes a key: an order that arrives with it later is
 # not sent. Try to place one with it afterwards.
-# "since": when the key was made, here with this page.
-mutation Void($key: String!, $since: DateTime) {
-  voidOrder(idempotencyKey: $key, since: $since) {
+mutation Void($key: String!) {
+  voidOrder(idempotencyKey: $key) {
     __typename
     ... on OrderOutcome { replayed message }
     ... on OrderAccepted { orderId }
@@ -122,7 +123,7 @@ mutation Void($key: String!, $since: DateTime) {
   }
 }
 `,
-    variables: { key: 'my-closed-order', since: new Date().toISOString() },
+    variables: { key: 'closed' },
   },
   {
     query: `# The outcome of the order with this key, for an app
@@ -137,7 +138,7 @@ query Outcome($key: String!) {
   }
 }
 `,
-    variables: { key: 'my-first-order' },
+    variables: { key: 'bought' },
   },
   {
     query: `# One field fails, the others are answered. Each
@@ -153,9 +154,9 @@ query Errors {
     isForSandbox: true,
     query: `# A refused order is an outcome, not an error.
 # Try TEST.UNKNOWN and TEST.SLOW, with other keys.
-mutation Refused {
+mutation Refused($key: String!) {
   placeOrder(
-    input: { symbol: "TEST.REJECT", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "my-refused-order" }
+    input: { symbol: "TEST.REJECT", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: $key }
   ) {
     __typename
     ... on OrderOutcome { replayed message }
@@ -163,6 +164,7 @@ mutation Refused {
   }
 }
 `,
+    variables: { key: 'refused' },
   },
 ];
 

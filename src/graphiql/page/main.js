@@ -5,6 +5,7 @@ import { AnswerLine } from './answer-line.js';
 import { elementOf } from './elements.js';
 import { CONFIRMED_FIELDS, EXAMPLES } from './examples.js';
 import { createFetcher } from './fetcher.js';
+import { withOrderKeys } from './order-keys.js';
 import { SandboxUsers } from './sandbox-users.js';
 import { openingTabs } from './tabs.js';
 
@@ -17,31 +18,35 @@ const post = (headers, body) => fetch(endpoint, { method: 'POST', credentials, h
 
 // The query of a link is opened, but it is not run.
 const isLinked = /[#&?]query=/.test(location.href);
-const { tabs, isFirstVisit } = openingTabs(
-  EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox),
-);
+const examples = EXAMPLES.filter(({ isForSandbox }) => users || !isForSandbox);
 const answers = new AnswerLine();
-renderGraphiQL(elementOf('root', HTMLElement), {
-  fetcher: createFetcher({
-    endpoint,
-    credentials,
-    // The sandbox has no real money.
-    confirmedFields: users ? [] : CONFIRMED_FIELDS,
-    signIn: users ? new SandboxUsers(post, users, config.token) : new Account(post),
-    answers,
-  }),
-  defaultTabs: tabs,
-  // Without these two the first tab would show the operation that was edited last.
-  query: tabs[0]?.query,
-  variables: tabs[0]?.variables ?? '',
-  // A new tab is empty. By default GraphiQL fills it with explanations.
-  defaultQuery: '',
-  // A phone has no room for a third pane.
-  defaultEditorToolsVisibility: matchMedia('(min-width: 43.75em)').matches ? 'variables' : false,
-  shouldPersistHeaders: false,
-  runsAtOpening: users !== null && isFirstVisit && !isLinked,
-  onNotSent: () => answers.notSent(),
-});
+withOrderKeys(post, examples).then(open, reportError);
+
+/** @param {typeof EXAMPLES} given */
+function open(given) {
+  const { tabs, isFirstVisit } = openingTabs(given);
+  renderGraphiQL(elementOf('root', HTMLElement), {
+    fetcher: createFetcher({
+      endpoint,
+      credentials,
+      // The sandbox has no real money.
+      confirmedFields: users ? [] : CONFIRMED_FIELDS,
+      signIn: users ? new SandboxUsers(post, users, config.token) : new Account(post),
+      answers,
+    }),
+    defaultTabs: tabs,
+    // Without these two the first tab would show the operation that was edited last.
+    query: tabs[0]?.query,
+    variables: tabs[0]?.variables ?? '',
+    // A new tab is empty. By default GraphiQL fills it with explanations.
+    defaultQuery: '',
+    // A phone has no room for a third pane.
+    defaultEditorToolsVisibility: matchMedia('(min-width: 43.75em)').matches ? 'variables' : false,
+    shouldPersistHeaders: false,
+    runsAtOpening: users !== null && isFirstVisit && !isLinked,
+    onNotSent: () => answers.notSent(),
+  });
+}
 
 // A link to an operation changes only the fragment if it is opened on this page, so the page has to load again.
 addEventListener('hashchange', () => location.reload());

@@ -13,9 +13,9 @@ const TIMEOUT_MS = 200;
 const PAUSE_MS = 1_000;
 const MAX_BATCH = 200;
 
-/** KEYS: the marker, then versions of accounts. Returns the run id of Redis with the id of the store, then each version. */
+/** KEYS: the marker, then versions of accounts. Returns the ids of the primary with those of the losses, then each version. */
 const VERSIONS = `${READ_PRIMARY}
-local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'id') or '')}
+local answer = {run .. ' ' .. (redis.call('HGET', KEYS[1], 'losses') or '')}
 for i = 2, #KEYS do answer[i] = redis.call('GET', KEYS[i]) or '' end
 return answer
 `;

@@ -1,6 +1,7 @@
 import { toAccount } from '../../lib/account.ts';
+import type { KeyFault } from '../key-rule.ts';
 import { type OrderKey, type OrderRecord, RENAMED, toOrderRecord } from '../order-records.ts';
-import { FORGETFUL, UNDECIDED } from './store-look.ts';
+import { FORGETFUL } from './store-look.ts';
 
 /** A record in a script's answer. The fields of its hash are strings. */
 export interface FoundRecord {
@@ -17,17 +18,14 @@ export interface FoundRecord {
 
 /** Why a script made no record, or does not know whether there is one. */
 export type Refusal =
-  | { readonly kind: keyof typeof REFUSALS | 'forgotten' | 'full' | 'fullAccount' | 'fullOfUnsent' }
-  | { readonly kind: 'tooFewReplicas'; readonly have: number; readonly wanted: number }
-  | { readonly kind: 'incomplete'; readonly untilMs?: number };
+  | { readonly kind: keyof typeof REFUSALS | KeyFault | 'full' | 'fullAccount' | 'fullOfUnsent' }
+  | { readonly kind: 'tooFewReplicas'; readonly have: number; readonly wanted: number };
 
 export const REFUSALS = {
   renamed: RENAMED,
   evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
-  undecided: UNDECIDED,
   forgetful: FORGETFUL,
   released: 'the reservation arrived after its release',
-  young: 'the order records in Redis are new: another process may still report a loss of records',
 } as const;
 
 export function recordOf(found: FoundRecord): OrderRecord {

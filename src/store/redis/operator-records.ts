@@ -1,6 +1,7 @@
 import type { Account } from '../../lib/account.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { unmeasuredDates } from '../dates.ts';
 import type { OperatorRecords } from '../operator-records.ts';
 import {
   type OrderRecord,
@@ -24,10 +25,11 @@ const ORDERS_AT_ONCE = 500;
 
 /** Throws a StoreError if no process of the service has used the prefix, or if Redis was emptied. */
 export async function openRedisOperator(
-  options: Omit<RedisOrderRecordsOptions, 'clock'>,
+  options: Omit<RedisOrderRecordsOptions, 'clock' | 'dates'>,
 ): Promise<RedisOperator> {
   // The command line has not measured the gateway's clock, so it expires no record.
-  const inspection = { clock: systemClock, isInspection: true };
+  const dates = () => unmeasuredDates(systemClock.date());
+  const inspection = { clock: systemClock, dates, isInspection: true };
   const records = await openRedisOrderRecords({ ...options, ...inspection });
   try {
     // Reads no record, but throws if there is no store.

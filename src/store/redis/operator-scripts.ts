@@ -57,10 +57,9 @@ setMark('held', given.isHeld and 1 or 0)
 return {kind = 'declared'}
 `);
 
-/** Notes an operator's declaration that records are missing, and accepts the present primary. */
+/** Notes an operator's declaration that records are missing. */
 export const DECLARE = script<{ readonly kind: 'declared' }>(`
 touch()
-acceptPrimary()
 noteLoss()
 return {kind = 'declared'}
 `);

@@ -1,27 +1,26 @@
 import type { Account } from '../../lib/account.ts';
-import { pause } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { inTime } from '../in-time.ts';
-import { gapReason } from '../order-gap.ts';
+import { keyTimeOf } from '../order-key.ts';
 import {
   AccountRecordsFullError,
-  CLOSED_DIGEST,
+  CLOSED,
   type CutOffOrder,
-  closedOutcome,
   closedReservation,
   FULL,
   HELD,
   IS_NEW,
+  isClosed,
   isGatewayRejection,
+  keyError,
   mayHaveChanged,
   NO_TIMES,
+  type OrderKey,
   type OrderRecord,
   type OrderRecords,
   RENAMED,
   type RecordedOutcome,
-  RecordsForgottenError,
-  RecordsGapError,
   type RecordsStatus,
   RecordsUnavailableError,
   type Reservation,
@@ -32,9 +31,9 @@ import {
   storeFull,
   toReservation,
   type VoidAnswer,
-  type VoidRequest,
 } from '../order-records.ts';
 import { isNeverSentId } from '../record-shares.ts';
+import { StoreError } from '../store-error.ts';
 import { type FoundRecord, keyOfRecord, REFUSALS, type Refusal, recordOf } from './answers.ts';
 import {
   connectRedis,
@@ -44,15 +43,16 @@ import {
 } from './connection.ts';
 import { CUT_OFF, FIND, RELEASE, RESERVE, SETTLE, VOID } from './order-scripts.ts';
 import {
+  ForeignVersionError,
   NotCopiedError,
   OrderStore,
   RecordsAbsentError,
   type RedisOrderRecordsOptions,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
-import { FORGETFUL, LOOK, missingReplicas, type StoreLook, UNDECIDED } from './store-look.ts';
+import { FORGETFUL, LOOK, missingReplicas, type StoreLook } from './store-look.ts';
 
-/** The time between two looks at the store. Each look also stores its date, by which a promoted replica is judged. */
+/** The time between two looks at the store. */
 const LOOK_MS = 500;
 /** Reservations beyond this number are not released: their keys stay used, and their outcomes become unknown. */
 const MAX_TO_RELEASE = 10_000;
@@ -65,9 +65,10 @@ export async function openRedisOrderRecords(
   const connect = () => connectRedis(options, health);
   const [redis, writer] = await Promise.all([connect(), connect()]);
   const records = new RedisOrderRecords(redis, writer, options);
-  await records.look();
-  if (records.youngMs > 0) await pause(options.clock, records.youngMs);
-  return records;
+  const failure = await records.look();
+  if (!(failure instanceof ForeignVersionError)) return records;
+  await records.close();
+  throw new StoreError(failure.message);
 }
 
 export class RedisOrderRecords implements OrderRecords {
@@ -97,12 +98,9 @@ export class RedisOrderRecords implements OrderRecords {
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
-    const { account, key, keyMadeMs } = request;
+    const { account, key } = request;
     try {
-      const answer = await this.store.write(RESERVE, {
-        ...valuesOf(reservation),
-        keyMadeMs: keyMadeMs ?? undefined,
-      });
+      const answer = await this.store.write(RESERVE, valuesOf(reservation));
       if (answer.kind === 'reserved') return { reserved: true, reservation };
       return { reserved: false, record: this.#recordIn(answer) };
     } catch (error) {
@@ -134,7 +132,6 @@ export class RedisOrderRecords implements OrderRecords {
       sentAtMs: sentAtMs ?? undefined,
       answeredAtMs: answeredAtMs ?? undefined,
     });
-    if (answer.kind === 'undecided') throw new RecordsUnavailableError(UNDECIDED);
     return answer.kind === 'kept' ? JSON.parse(answer.outcome) : null;
   }
 
@@ -143,22 +140,22 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
-    const name = recordId(account, key);
-    const found = await this.store.run(FIND, { name });
-    if (found.kind === 'none') return null;
-    const record = this.#recordIn(found);
-    // An order's record counts at once. That a key is closed counts only once enough replicas of Redis have it.
-    if (record.inputDigest !== CLOSED_DIGEST) return record;
-    const closed = await inTime(this.#options.clock, this.store.write(FIND, { name }));
-    return closed.kind === 'none' ? null : this.#recordIn(closed);
+    const values = { name: recordId(account, key), madeMs: keyTimeOf(key) ?? 0 };
+    const found = await this.store.run(FIND, values);
+    const isRefusal = found.kind !== 'none' && found.kind !== 'record';
+    if (isRefusal || (found.kind === 'record' && !isClosed(recordOf(found)))) {
+      return this.#recordIn(found);
+    }
+    // An order's record counts at once, anything else only once enough replicas of Redis agree.
+    const agreed = await inTime(this.#options.clock, this.store.write(FIND, values));
+    return agreed.kind === 'none' ? null : this.#recordIn(agreed);
   }
 
-  async voidKey(request: VoidRequest): Promise<VoidAnswer> {
-    const reservation = closedReservation(request);
-    // The script replaces the 0 by how far back the records reach.
-    const outcome = JSON.stringify(closedOutcome(request.keyAgeMs, 0));
-    const values = { ...valuesOf(reservation), outcome };
-    const answer = await inTime(this.#options.clock, this.store.write(VOID, values));
+  async voidKey(key: OrderKey): Promise<VoidAnswer> {
+    const { clock, dates } = this.#options;
+    const reservation = closedReservation(key, dates().laterMs);
+    const values = { ...valuesOf(reservation), outcome: JSON.stringify(CLOSED) };
+    const answer = await inTime(clock, this.store.write(VOID, values));
     const record = this.#recordIn(answer);
     return { voided: record.id === reservation.id, record };
   }
@@ -169,18 +166,13 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   get status(): RecordsStatus {
-    const {
-      records: count = 0,
-      unsettled = 0,
-      isHeld = false,
-      isIncomplete = false,
-      lossUntilMs = null,
-    } = this.#seen ?? {};
+    const { records: count = 0, unsettled = 0, isHeld = false, sinceMs = null } = this.#seen ?? {};
     return {
       count,
       unsettled,
       degradedReason: this.#degradedReason(),
-      gapReason: isIncomplete ? gapReason('the order records in Redis', lossUntilMs) : null,
+      sinceMs,
+      losses: this.store.losses,
       holdReason: isHeld ? HELD : null,
     };
   }
@@ -197,33 +189,36 @@ export class RedisOrderRecords implements OrderRecords {
     return this.#options.requiresAppendonly && this.#isDurable === false;
   }
 
-  /** How much longer a new store accepts no orders. */
-  get youngMs(): number {
-    return this.#seen?.youngMs ?? 0;
-  }
-
-  /** Reads the state of the store, independently of orders. */
-  async look(): Promise<void> {
+  /** Reads the state of the store, independently of orders. Returns why that failed; null if it did not. */
+  async look(): Promise<unknown> {
     this.#cancelLook();
     const { isInspection, clock } = this.#options;
+    let failure: unknown = null;
     try {
-      const formerLoss = this.store.loss;
-      const seen = await this.store.run(LOOK, {});
-      this.#warnAbout(seen, formerLoss);
+      let seen = await this.store.run(LOOK, {});
+      // A loss that enough replicas of Redis have can be given an end.
+      if (seen.sinceMs === undefined && !isInspection && !this.store.isLossConfirmed) {
+        await this.store.write(LOOK, {}).catch(() => {});
+        const { isNew } = seen;
+        seen = { ...(await this.store.run(LOOK, {})), isNew };
+      }
+      this.#warnAbout(seen);
       this.#seen = seen;
       this.#isDurable = seen.isDurable;
       this.#failure = null;
       fireAndForget('redis', this.#releaseAll());
     } catch (error) {
+      failure = error;
       if (error instanceof RecordsAbsentError) {
         this.#isDurable = error.isDurable;
         this.#failure = null;
       } else this.#failure = reasonOf(error);
     }
-    if (this.#isClosed || isInspection) return;
+    if (this.#isClosed || isInspection) return failure;
     // Another look may have been scheduled in the meantime.
     this.#cancelLook();
     this.#cancelLook = clock.after(LOOK_MS, () => fireAndForget('redis', this.look()));
+    return failure;
   }
 
   async close(): Promise<void> {
@@ -233,14 +228,10 @@ export class RedisOrderRecords implements OrderRecords {
     this.#writer.close();
   }
 
-  #warnAbout({ isNew, isIncomplete, eviction }: StoreLook, formerLoss: string | undefined): void {
+  #warnAbout({ isNew, eviction }: StoreLook): void {
     const { onWarn } = this.#options;
-    const { marker, loss } = this.store;
     // A loss has a separate warning.
-    if (isNew && !isIncomplete) onWarn(`${marker} in Redis ${IS_NEW}`);
-    if (loss !== formerLoss && isIncomplete) {
-      onWarn('Redis may lack orders: it was emptied or restarted, or it is another Redis');
-    }
+    if (isNew && this.store.losses === 0) onWarn(`${this.store.marker} in Redis ${IS_NEW}`);
     if (eviction !== undefined && eviction !== this.#seen?.eviction) {
       onWarn(`Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`);
     }
@@ -250,9 +241,8 @@ export class RedisOrderRecords implements OrderRecords {
     const failure = this.#failure ?? this.#seen?.refusal ?? null;
     if (failure !== null) return `the order records in Redis: ${failure}`;
     if (this.#seen === null) return null;
-    const { records, hasRejected, isUndecided, isRenamed } = this.#seen;
+    const { records, hasRejected, isRenamed } = this.#seen;
     if (isRenamed) return RENAMED;
-    if (isUndecided) return UNDECIDED;
     if (this.isForgetful) return FORGETFUL;
     return records >= this.#options.max && !hasRejected ? FULL : null;
   }
@@ -279,10 +269,10 @@ export class RedisOrderRecords implements OrderRecords {
         throw new AccountRecordsFullError(this.#options, answer.kind === 'fullOfUnsent');
       case 'full':
         throw storeFull();
-      case 'incomplete':
-        throw new RecordsGapError(answer.untilMs ?? null);
-      case 'forgotten':
-        throw new RecordsForgottenError();
+      case 'ahead':
+      case 'old':
+      case 'unmeasured':
+        throw keyError(answer.kind, this.#options.dates());
       case 'tooFewReplicas': {
         const message = missingReplicas(answer.have, answer.wanted) ?? undefined;
         throw new RecordsUnavailableError(message, { earlierUnknown: false });
@@ -296,6 +286,7 @@ export class RedisOrderRecords implements OrderRecords {
 function valuesOf({ account, key, id, ...order }: Reservation) {
   return {
     name: recordId(account, key),
+    madeMs: keyTimeOf(key) ?? 0,
     id,
     digest: order.inputDigest,
     reservedAtMs: order.reservedAtMs,

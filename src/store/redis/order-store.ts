@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { type Account, textOf } from '../../lib/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { datesOf } from '../order-gap.ts';
+import type { Dates } from '../dates.ts';
+import { isPlausible } from '../key-rule.ts';
 import { RecordsUnavailableError } from '../order-records.ts';
 import { type RecordBounds, recordQuota } from '../record-shares.ts';
 import { StoreError } from '../store-error.ts';
@@ -26,25 +28,30 @@ export class RecordsAbsentError extends StoreError {
   }
 }
 
+/** The keys have another format than the one of this version. */
+export class ForeignVersionError extends RecordsUnavailableError {}
+
 export interface RedisOrderRecordsOptions extends RedisConnectionOptions, RecordBounds {
   readonly clock: Clock;
   /** How many replicas of Redis must have a record; null for the most that were ever seen. */
   readonly redisReplicas: number | null;
   /** Whether orders are refused if a restart of Redis would lose records. */
   readonly requiresAppendonly: boolean;
-  /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
-  readonly gatewaySkewMs?: (() => number | null) | undefined;
+  /** The dates of the present moment. */
+  readonly dates: () => Dates;
   /** When true, a missing store is not created. */
   readonly isInspection?: boolean;
-  /** How long a new store accepts no orders. In that time, a process that remembers another store reports its loss. */
-  readonly graceMs?: number;
+  /** When true, a new store takes keys of any time. */
+  readonly takesOldKeys?: boolean;
 }
 
 type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 
 interface StoreReply<Answer> {
-  readonly id: string;
-  readonly loss?: string;
+  /** The id of the latest loss. */
+  readonly loss: string;
+  /** Whether this script has found it. */
+  readonly isLoss: boolean;
   /** The most replicas of Redis that were ever seen connected. */
   readonly copies: number;
   /** Whether the answer counts only once enough replicas have the script's writes. */
@@ -58,11 +65,12 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
+const LOSS =
+  'Redis may lack orders, because it was restarted, promoted, emptied or replaced: keys that were made before now are refused if they have no record';
 const MAX_BATCH = 100;
 const LATE_MS = 5_000; // How long one late write makes `isLate` true.
-const GRACE_MS = 2_000; // In this time each process looks at the store four times (LOOK_MS).
 
-/** Runs the scripts of the order records, and remembers which store and which loss this process has seen. */
+/** Runs the scripts of the order records, and remembers which loss of records this process has seen. */
 export class OrderStore {
   readonly marker: string;
   /** The prefix of all keys of the order records. */
@@ -72,8 +80,12 @@ export class OrderStore {
   readonly #writer: RedisConnection;
   readonly #writes: Write[] = [];
   #isWriting = false;
-  #id: string | undefined;
   #loss: string | undefined;
+  /** The loss that is known to be on enough replicas of Redis. */
+  #confirmedLoss: string | undefined;
+  /** The latest date by which this process has judged a key. */
+  #mostJudgedMs = 0;
+  #losses = 0;
   #lateAtMs = Number.NEGATIVE_INFINITY;
   #knownCopies = 0;
 
@@ -83,13 +95,18 @@ export class OrderStore {
     this.#writer = writer;
     this.#options = options;
     // The braces keep all keys of a script on one node if a proxy hides a cluster.
-    this.#root = `${options.prefix}{orders}:v2:`;
+    this.#root = `${options.prefix}{orders}:`;
     this.marker = `${this.#root}marker`;
   }
 
-  /** The id of the latest loss that this process knows. */
-  get loss(): string | undefined {
-    return this.#loss;
+  /** How many losses of records this process has seen. */
+  get losses(): number {
+    return this.#losses;
+  }
+
+  /** Whether the latest loss is on enough replicas of Redis, so that its end can be decided. */
+  get isLossConfirmed(): boolean {
+    return this.#loss !== undefined && this.#loss === this.#confirmedLoss;
   }
 
   /** How many replicas of Redis must have each write, as far as this process knows. */
@@ -135,7 +152,9 @@ export class OrderStore {
     for (const { reply: replied, resolve, reject } of sent) {
       Promise.all([replied, copies]).then(([reply, have]) => {
         // `wanted` is read again, because the scripts may have raised it.
-        if (!reply.isWrite || have >= this.wanted) return resolve(reply.answer);
+        const isConfirmed = have >= this.wanted;
+        if (reply.isWrite && isConfirmed) this.#confirmedLoss = reply.loss;
+        if (!reply.isWrite || isConfirmed) return resolve(reply.answer);
         this.#lateAtMs = this.#options.clock.now();
         const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
         reject(new NotCopiedError(message, { earlierUnknown: false }));
@@ -156,23 +175,28 @@ export class OrderStore {
     { text }: Script<Answer>,
     values: Values,
   ): Promise<StoreReply<Answer>> {
-    const { clock, accounts, redisReplicas, gatewaySkewMs } = this.#options;
-    const { requiresAppendonly, isInspection, graceMs = GRACE_MS } = this.#options;
-    const dates = datesOf(clock.date(), gatewaySkewMs?.() ?? null);
+    const { accounts, redisReplicas, requiresAppendonly, isInspection } = this.#options;
+    const dates = this.#options.dates();
+    const { madeMs } = values;
+    if (typeof madeMs === 'number' && isPlausible(madeMs, dates)) {
+      this.#mostJudgedMs = Math.max(this.#mostJudgedMs, dates.judgedMs);
+    }
     const given = {
       replicas: redisReplicas ?? undefined,
-      laterMs: Math.ceil(dates.laterMs),
-      earlierMs: dates.earlierMs === null ? undefined : Math.floor(dates.earlierMs),
-      judgedMs: Math.floor(dates.judgedMs),
-      differMs: dates.differMs ?? undefined,
-      knownId: this.#id,
+      laterMs: dates.laterMs,
+      earlierMs: dates.earlierMs ?? undefined,
+      judgedMs: dates.judgedMs,
+      isMeasured: dates.isMeasured,
+      mostJudgedMs: this.#mostJudgedMs,
       knownLoss: this.#loss,
+      confirmedLoss: this.#confirmedLoss,
+      newLoss: randomUUID(),
+      takesOldKeys: this.#options.takesOldKeys,
       knownCopies: this.#knownCopies,
       accounts,
       max: this.#options.max,
       maxPerAccount: recordQuota(this.#options, false),
       maxUnsent: recordQuota(this.#options, true),
-      graceMs,
       requiresAppendonly,
       isInspection,
       ...values,
@@ -180,8 +204,14 @@ export class OrderStore {
     const reply = await redis.run(text, [this.marker], [JSON.stringify(given)]);
     const read = replyIn<Answer>(reply, text);
     if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer.isDurable);
-    this.#id = read.id;
+    if (isForeign(read.answer)) throw new ForeignVersionError(FOREIGN_VERSION);
+    const isFirst = this.#loss === undefined;
+    const isLoss = read.isLoss || (!isFirst && this.#loss !== read.loss);
     this.#loss = read.loss;
+    if (isLoss) {
+      this.#losses += 1;
+      this.#options.onWarn(LOSS);
+    }
     this.#knownCopies = Math.max(this.#knownCopies, read.copies);
     return read;
   }
@@ -198,6 +228,13 @@ function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
   }
   throw new RedisSilentError('the answer of Redis cannot be read');
 }
+
+function isForeign(answer: unknown): boolean {
+  return (answer as { readonly kind: string }).kind === 'foreignVersion';
+}
+
+const FOREIGN_VERSION =
+  'another version of this program has written the order records: use another REDIS_PREFIX';
 
 function isAbsent(answer: unknown): answer is { readonly isDurable: boolean } {
   return (answer as { readonly kind: string }).kind === 'absent';

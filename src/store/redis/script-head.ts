@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS, KEY_AHEAD_MS } from '../order-gap.ts';
+import { KEY_AHEAD_MS, KEY_LIFE_MS, KEY_MARGIN_MS } from '../key-rule.ts';
 import { RECORD_LIFE_MS } from '../order-records.ts';
 
 /**
@@ -12,20 +12,27 @@ export interface Script<Answer> {
   readonly answer?: Answer;
 }
 
-/** Reads the run id of Redis. A demoted primary still answers, but lacks later writes: its error makes clients reconnect. */
+/**
+ * Reads the run id and the replication id of Redis. A demoted primary still answers, but lacks later writes: its error makes
+ * clients reconnect.
+ */
 export const READ_PRIMARY = `
 local server, replication = redis.call('INFO', 'server'), redis.call('INFO', 'replication')
 if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
-local run = string.match(server, 'run_id:(%x+)')
+local run = string.match(server, 'run_id:(%x+)') .. ' ' .. string.match(replication, 'master_replid:(%x+)')
 `;
 
+/** The format of the keys. Processes of different versions must not share records. */
+const VERSION = 5;
+/** How many losses a marker remembers. A process that knows of none of them reports another one. */
+const MAX_LOSSES = 20;
+
 /**
- * The marker is a hash. `id`, `since`: the store, and its creation by Redis's clock. `former`: the id of a store before it.
- * `run`, `replid`: the last accepted primary; `at`: when it was last seen; `reach`: the most replicas that it had. `copies`:
- * the most replicas that any primary had. `wanted`: how many replicas the last reservation waited for. `lost`, `lostAt`,
- * `lossUntil`: the latest loss, when it was found, and the end of its gap. `apart`: the largest difference between a
- * process's clock and the gateway's. `held`: 1 while an operator holds orders back. `accounts`: the settings that named the
- * accounts.
+ * The marker is a hash. `version`: the format of the keys. `run`: the ids of the latest accepted primary and of its
+ * replication. `losses`: the ids of the latest losses, the newest first; the first loss of a store is its creation. `since`:
+ * keys that were made until then may have lost their records; absent after a loss until it is decided. `judged`: the latest
+ * date by which a key was judged. `copies`: the most replicas of Redis that any primary had. `held`: 1 while an operator
+ * holds orders back. `accounts`: the settings that named the accounts.
  *
  * The other keys: `record:<id>` is a hash; its id is made of account and key. `index`, `rejected` and `unknown` (scored by a
  * record's end) and `pending` (by its deadline) are sorted sets of ids; `orders:<account>`, `unsent:<account>` and
@@ -43,9 +50,6 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 -- clock, and it expires by the earlier clock of its process and the gateway. Without both clocks nothing expires. The age of a key is judged
 -- only by the clocks of the process.
 local earlierNow, laterNow = given.earlierMs or 0, math.max(now, given.laterMs)
-local replid = string.match(replication, 'master_replid:(%x+)')
-local formerReplid = string.match(replication, 'master_replid2:(%x+)')
-local startedAt = now - 1000 * string.match(server, 'uptime_in_seconds:(%d+)')
 -- Whether a restart of Redis keeps all its writes.
 local function isDurable() return string.find(redis.call('INFO', 'persistence'), 'aof_enabled:1', 1, true) ~= nil end
 local function readHash(key)
@@ -58,87 +62,69 @@ local function markNumber(field) return tonumber(mark[field] or 0) end
 -- A full Redis refuses the write. The script continues with the new value.
 local function setMark(field, value)
   mark[field] = tostring(value)
-  redis.pcall('HSET', marker, field, value)
+  redis.pcall('HSET', marker, field, mark[field])
 end
--- The number of replicas that acknowledged something within these seconds. A replica that reconnected may be listed twice. A tool that
--- copies Redis has no port, and acknowledges nothing, so it does not count. At the turn of a second the lag is -1 for some milliseconds,
--- because Redis computes it from two clocks.
-local function replicasWithin(seconds)
+local isWrite = false
+-- The number of connected replicas. A replica that reconnected may be listed twice. A tool that copies Redis has no port, and acknowledges
+-- nothing, so it does not count.
+local function connected()
   local seen, count = {}, 0
-  for address, port, offset, lag in string.gmatch(replication, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+),lag=(%-?%d+)') do
+  for address, port, offset in string.gmatch(replication, 'slave%d+:(ip=[^,]+,port=(%d+)),state=online,offset=(%d+)') do
     local isReplica = port ~= '0' or offset ~= '0'
-    if isReplica and not seen[address] and tonumber(lag) <= seconds then seen[address], count = true, count + 1 end
+    if isReplica and not seen[address] then seen[address], count = true, count + 1 end
   end
   return count
 end
-local function acknowledging() return replicasWithin(2) end
-local function connected() return replicasWithin(1000) end -- So long that every online replica counts.
-local mostReplicas = math.max(markNumber('copies'), given.knownCopies)
-local wanted = given.replicas or mostReplicas
-local function noteLoss()
-  setMark('lost', now .. ':' .. string.sub(run, 1, 8))
-  setMark('lostAt', given.laterMs)
-  mark.lossUntil = nil
-  redis.pcall('HDEL', marker, 'lossUntil')
-end
--- Whether this primary has all confirmed writes of the primary in the marker: 'whole', 'lost', or 'undecided' until enough replicas follow.
-local function completeness()
-  local confirmedOn = math.min(wanted, markNumber('wanted'))
-  local isSuccessor = formerReplid == mark.replid
-  -- A primary that restarts from its snapshot also names its former self. Only a primary that was running when the marker was last dated was promoted.
-  local wasRunning = markNumber('at') >= startedAt + 1000
-  if confirmedOn < 1 or not isSuccessor or not wasRunning then return 'lost' end
-  -- Each confirmed write is on all replicas of the marked primary except at most this many. So if this many follow, one of
-  -- them or this primary has it. A replica with more writes than this primary cannot continue from its own offset, and makes a full sync.
-  local mayLack = markNumber('reach') - confirmedOn
-  if mayLack <= 0 then return 'whole' end
-  if string.match(redis.call('INFO', 'stats'), 'sync_full:(%d+)') ~= '0' then return 'lost' end
-  return connected() >= mayLack and 'whole' or 'undecided'
-end
-local function acceptPrimary()
+local wanted = given.replicas or math.max(markNumber('copies'), given.knownCopies)
+-- The ids of losses have no spaces.
+local function hasLoss(id) return string.find(' ' .. mark.losses .. ' ', ' ' .. id .. ' ', 1, true) ~= nil end
+-- The end of a loss is decided later, never before that of an earlier loss. 'known' is a loss that the marker does not have.
+local isLoss = false
+local function noteLoss(known)
+  isLoss = true
+  local ids, count = {given.newLoss}, 1
+  for id in string.gmatch((known or '') .. ' ' .. (mark.losses or ''), '%S+') do
+    if count < ${MAX_LOSSES} then ids[count + 1], count = id, count + 1 end
+  end
+  setMark('judged', string.format('%d', math.max(markNumber('judged'), markNumber('since'))))
+  setMark('losses', table.concat(ids, ' '))
   setMark('run', run)
-  setMark('replid', replid)
-  setMark('reach', acknowledging())
+  mark.since = nil
+  redis.pcall('HDEL', marker, 'since')
 end
-if not mark.id and given.isInspection then return cjson.encode({answer = {kind = 'absent', isDurable = isDurable()}}) end
-local isNew, isUndecided = not mark.id, false
+local isNew = not mark.version
+if isNew and given.isInspection then return cjson.encode({answer = {kind = 'absent', isDurable = isDurable()}}) end
+if not isNew and mark.version ~= '${VERSION}' then return cjson.encode({answer = {kind = 'foreignVersion'}}) end
 if isNew then
-  setMark('id', now .. ':' .. run)
-  setMark('since', now)
-  acceptPrimary()
-  local formerMarker = string.gsub(prefix, 'v2:$', 'epoch')
-  local hasFormer = redis.call('EXISTS', formerMarker) == 1
-  if given.knownId or redis.call('EXISTS', index) == 1 or hasFormer then noteLoss() end
-  -- Holds back the orders of processes of the former version, because the two versions do not see each other's records.
-  if hasFormer then redis.pcall('HSET', formerMarker, 'held', 1) end
-else
-  local isPromoted = mark.replid ~= replid and string.find(formerReplid, '[^0]')
-  if mark.run ~= run or isPromoted then
-    local state = completeness()
-    if state == 'lost' then noteLoss() end
-    isUndecided = state == 'undecided'
-    if not isUndecided then acceptPrimary() end
-  elseif mark.replid ~= replid then
-    -- The replid of a primary changes when its first replica attaches; it then has no former replid.
-    setMark('replid', replid)
-  end
-  if given.knownId and given.knownId ~= mark.id and given.knownId ~= mark.former then
-    setMark('former', given.knownId)
-    noteLoss()
-  end
+  setMark('version', ${VERSION})
+  noteLoss(given.knownLoss)
+  isLoss = given.knownLoss ~= nil or redis.call('EXISTS', index) == 1
+  if given.takesOldKeys and not isLoss then setMark('since', 0) end
+-- No change of Redis's history is harmless: a restart and a promotion may each have lost records.
+elseif mark.run ~= run then noteLoss(given.knownLoss and not hasLoss(given.knownLoss) and given.knownLoss)
+-- This process has used a later history, or another store.
+elseif given.knownLoss and not hasLoss(given.knownLoss) then noteLoss(given.knownLoss) end
+local loss = string.match(mark.losses, '^%S+')
+-- Decides the end of the loss, never before a key was judged. A process may do so only if it has read its clock after the loss was on
+-- enough replicas. A process that learns of the loss later may have judged keys by a later date.
+if given.knownLoss ~= loss then
+  if given.mostJudgedMs > markNumber('judged') then setMark('judged', string.format('%d', given.mostJudgedMs)) end
+  if mark.since and given.mostJudgedMs > markNumber('since') then setMark('since', string.format('%d', given.mostJudgedMs)) end
+elseif not mark.since and given.isMeasured and given.confirmedLoss == loss then
+  setMark('since', string.format('%d', math.max(given.judgedMs, given.mostJudgedMs, markNumber('judged'))))
 end
--- True until a day after the end of the gap, or until three days after the loss if the end was never decided.
-local function isIncomplete()
-  if not mark.lost then return false end
-  local untilMs = tonumber(mark.lossUntil) or markNumber('lostAt') + 2 * dayMs
-  return earlierNow < untilMs + dayMs + ${KEY_AHEAD_MS}
-end
--- Only a process that knows of the loss decides the end of its gap, because its clocks were read after the loss was found.
-if isIncomplete() and not mark.lossUntil and given.knownLoss == mark.lost and given.differMs then
-  setMark('lossUntil', given.laterMs + math.max(given.differMs, markNumber('apart')) + ${CLOCK_TOLERANCE_MS})
-end
-local function gapAnswer() return {kind = 'incomplete', untilMs = tonumber(mark.lossUntil)} end
+-- Whether the store has the record of every order with the key of this time, unless the record has ended.
+local function isCovered(made) return mark.since ~= nil and made > markNumber('since') + ${KEY_MARGIN_MS} end
 local function accountKey(kind, id) return prefix .. kind .. ':' .. string.match(id, '^[^:]*') end
+-- Why an order may have used the key that has no record: the rules of keyFault in key-rule.ts.
+local function keyFault()
+  local made = given.madeMs
+  if not given.isMeasured then return {kind = 'unmeasured'} end
+  local removedAt = tonumber(redis.call('GET', accountKey('removed', name)) or 0)
+  local isKept = isCovered(made) and made > removedAt + ${KEY_MARGIN_MS}
+  if not isKept or given.judgedMs - made > ${KEY_LIFE_MS} then return {kind = 'old'} end
+  if made > given.judgedMs + ${KEY_AHEAD_MS} then return {kind = 'ahead'} end
+end
 local function newVersion(id)
   redis.pcall('SET', accountKey('version', id), redis.pcall('INCR', prefix .. 'versions'), 'PX', 3 * dayMs)
 end
@@ -149,7 +135,6 @@ local function removeRecord(id)
 end
 -- Makes the answer count only once enough replicas of Redis have it. From Redis 7.2 on, WAIT counts the latest write of its connection,
 -- so a script that only reads must write something.
-local isWrite = false
 local function touch()
   isWrite = true
   redis.call('HSET', marker, 'touched', now)
@@ -169,6 +154,15 @@ local function liveRecord(id)
   record.leftMs = isOver and 0 or record.deadline - now
   record.kind = 'record'
   return record
+end
+-- The record as clients read it, or a refusal. An empty digest means that the key is closed. This counts only once enough replicas of Redis
+-- have it, and only if no order can have used the key before.
+local function foundRecord()
+  local found = liveRecord(name)
+  if not found or found.digest ~= '' then return found end
+  if found.doubtful == '1' or not isCovered(given.madeMs) then return {kind = 'old'} end
+  touch()
+  return found
 end
 local function writeRecord(deadline, rank, outcome)
   redis.call('HSET', prefix .. 'record:' .. name, 'id', given.id, 'digest', given.digest, 'at', given.reservedAtMs, 'asked', given.asked,
@@ -190,7 +184,7 @@ local function main()
 const TAIL = `
 end
 local answer = main()
-return cjson.encode({id = mark.id, loss = mark.lost, copies = markNumber('copies'), isWrite = isWrite, answer = answer})
+return cjson.encode({loss = loss, isLoss = isLoss, copies = markNumber('copies'), isWrite = isWrite, answer = answer})
 `;
 
 /** Each script consists of a common head, its body and a common tail. */

@@ -9,9 +9,8 @@ export interface StoreLook {
   readonly hasRejected: boolean;
   /** Whether an operator holds orders back. */
   readonly isHeld: boolean;
-  readonly isIncomplete: boolean;
-  /** The end of the latest gap; absent until it is decided. */
-  readonly lossUntilMs?: number;
+  /** Unknown keys that were made until then are refused; absent after a loss until it is decided. */
+  readonly sinceMs?: number;
   /** The number of connected replicas of Redis. */
   readonly connected: number;
   /** Whether a restart of Redis loses nothing. */
@@ -20,25 +19,18 @@ export interface StoreLook {
   readonly eviction?: string;
   /** Why Redis refuses writes. */
   readonly refusal?: string;
-  /** Whether a replica of Redis was promoted and may lack records. */
-  readonly isUndecided: boolean;
   readonly isRenamed: boolean;
   readonly isNew: boolean;
-  /** How much longer a new store accepts no orders. */
-  readonly youngMs: number;
 }
 
 /** Removes expired records, and returns the state of the store. */
 export const LOOK = script<StoreLook & { readonly kind: 'seen' }>(`
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', earlierNow, 'LIMIT', 0, 1000)) do removeRecord(id) end
-local mostSeen = math.max(acknowledging(), mostReplicas)
+local mostSeen = math.max(connected(), given.knownCopies)
 if mostSeen > markNumber('copies') then setMark('copies', mostSeen) end
-if not isUndecided then
-  setMark('at', now)
-  if acknowledging() > markNumber('reach') then setMark('reach', acknowledging()) end
-end
 -- A full or read-only Redis still answers reads, so only a write shows whether it refuses writes.
 local probe = redis.pcall('HSET', marker, 'touched', now)
+isWrite = true
 local memory = redis.call('INFO', 'memory')
 local policy, isBounded = string.match(memory, 'maxmemory_policy:(%S+)'), string.match(memory, 'maxmemory:(%d+)') ~= '0'
 return {
@@ -47,20 +39,15 @@ return {
   unsettled = countLive(unknown),
   hasRejected = countLive(rejected) > 0,
   isHeld = mark.held == '1',
-  isIncomplete = isIncomplete(),
-  lossUntilMs = tonumber(mark.lossUntil),
+  sinceMs = tonumber(mark.since),
   connected = connected(),
   isDurable = isDurable(),
   eviction = isBounded and policy ~= 'noeviction' and policy or nil,
   refusal = type(probe) == 'table' and probe.err or nil,
-  isUndecided = isUndecided,
   isRenamed = isRenamed(),
   isNew = isNew,
-  youngMs = math.max(0, markNumber('since') + given.graceMs - now),
 }
 `);
-
-export const UNDECIDED = 'Redis was promoted, and may lack orders until more replicas follow it';
 
 export const FORGETFUL =
   'Redis has appendonly no: a restart would forget orders, which could then be sent again';

@@ -1,14 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { retryWhileLocked, START_PATIENCE_MS } from './retry-while-locked.ts';
 import { SqliteFileError } from './sqlite-errors.ts';
 
 // The letters `TGOR`.
 const APPLICATION_ID = 0x54474f52;
-const VERSION = 4;
+const VERSION = 5;
 
 /**
- * `class`: see order-table.ts. `ends` is when the record expires, once it has an outcome. `apart` is the largest known
- * difference of the clocks, in ms. `overdueRead` is 1 once a client has read that the order is overdue.
+ * `class`: see order-table.ts. `ends` is when the record expires, once it has an outcome. `overdueRead` is 1 once a client
+ * has read that the order is overdue. `state`: see FileState.
  */
 const SCHEMA = `
 CREATE TABLE orders (
@@ -23,17 +24,22 @@ CREATE INDEX ofAccount ON orders (account, class);
 CREATE TABLE removals (account TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;
 CREATE INDEX removed ON removals (at);
 CREATE TABLE state (
-  one INTEGER PRIMARY KEY CHECK (one = 1), since REAL NOT NULL, accounts TEXT, lostAt REAL, lossUntil REAL, apart REAL NOT NULL DEFAULT 0,
+  one INTEGER PRIMARY KEY CHECK (one = 1), loss TEXT NOT NULL, since REAL, judged REAL NOT NULL DEFAULT 0, accounts TEXT,
   held INTEGER NOT NULL DEFAULT 0, records INTEGER NOT NULL DEFAULT 0, writes INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 PRAGMA application_id = ${APPLICATION_ID};
 PRAGMA user_version = ${VERSION}`;
 
-/**
- * Recognizes the file before changing it, and creates missing tables. Returns whether it had tables of an earlier version,
- * which are dropped: their records count as lost.
- */
-export function prepareSchema(database: DatabaseSync, nowMs: number): boolean {
+/** How a file is made if there is none. */
+export interface NewFile {
+  /** When true, a new file takes keys of any time. */
+  readonly takesOldKeys?: boolean;
+  /** When true, tables of another version are dropped. */
+  readonly replacesVersions?: boolean;
+}
+
+/** Recognizes the file before changing it, and creates missing tables. */
+export function prepareSchema(database: DatabaseSync, options: NewFile): void {
   const isEmpty = pragma(database, 'schema_version') === 0;
   if (!isEmpty && pragma(database, 'application_id') !== APPLICATION_ID) {
     throw new SqliteFileError('belongs to another program: name another file, or move it away');
@@ -46,9 +52,8 @@ export function prepareSchema(database: DatabaseSync, nowMs: number): boolean {
   database.exec('PRAGMA synchronous = EXTRA');
   retryWhileLocked(START_PATIENCE_MS, () => database.exec('BEGIN IMMEDIATE'));
   try {
-    const isOld = updateSchema(database, nowMs);
+    createTables(database, options);
     retryWhileLocked(START_PATIENCE_MS, () => database.exec('COMMIT'));
-    return isOld;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
@@ -59,22 +64,32 @@ export function isDamaged(database: DatabaseSync): boolean {
   return pragma(database, 'quick_check') !== 'ok';
 }
 
-function updateSchema(database: DatabaseSync, nowMs: number): boolean {
-  const version = Number(pragma(database, 'user_version'));
-  if (version === VERSION) return false;
-  if (version > VERSION) throw new SqliteFileError(LATER_VERSION);
+/** Throws if another version of the program has written the file, also while it is in use. */
+export function assertVersion(version: number): void {
+  if (version === VERSION) return;
+  throw new SqliteFileError(
+    'cannot be used: another version of this program has written it: move it away',
+  );
+}
+
+function createTables(
+  database: DatabaseSync,
+  { takesOldKeys = false, replacesVersions = false }: NewFile,
+): void {
   const tables = database
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .all();
+  const version = Number(pragma(database, 'user_version'));
+  const isReplaced = replacesVersions && version !== VERSION;
+  if (tables.length > 0 && !isReplaced) {
+    assertVersion(version);
+    return;
+  }
   for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`);
   database.exec(SCHEMA);
-  const isOld = tables.length > 0;
-  const sql = 'INSERT INTO state (one, since, lostAt) VALUES (1, ?, ?)';
-  database.prepare(sql).run(nowMs, isOld ? nowMs : null);
-  return isOld;
+  const sql = 'INSERT INTO state (one, loss, since) VALUES (1, ?, ?)';
+  database.prepare(sql).run(randomUUID(), takesOldKeys ? 0 : null);
 }
-
-const LATER_VERSION = 'was written by a later version of this program: use that, or move it away';
 
 function pragma(database: DatabaseSync, name: string): unknown {
   const row = retryWhileLocked(START_PATIENCE_MS, () => database.prepare(`PRAGMA ${name}`).get());

@@ -1,7 +1,7 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { unmeasuredDates } from '../dates.ts';
 import type { OperatorRecords } from '../operator-records.ts';
-import { datesOf } from '../order-gap.ts';
 import { FULL, NO_TIMES, type OrderRecord, type RecordsStatus, rank } from '../order-records.ts';
 import {
   knownAnswer,
@@ -95,6 +95,6 @@ export class OperatorFile implements OperatorRecords {
   /** A command has not measured the gateway's clock, so it expires no record. */
   #dates() {
     const { clock = systemClock } = this.#options;
-    return datesOf(clock.date(), null);
+    return unmeasuredDates(clock.date());
   }
 }

@@ -1,6 +1,7 @@
-import { type Dates, datesOf } from '../order-gap.ts';
+import type { Dates } from '../dates.ts';
 import { FULL, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
+import type { NewFile } from './file-schema.ts';
 import { OrderFile } from './order-file.ts';
 import { OrderTasks, statusOf } from './order-tasks.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
@@ -17,9 +18,7 @@ type TaskAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
 
 export interface Batch {
   readonly tasks: readonly Task[];
-  /** How far the gateway's clock is ahead of this machine's; null if it was not measured. */
-  readonly skewMs: number | null;
-  readonly nowMs: number;
+  readonly dates: Dates;
 }
 
 export interface BatchAnswer {
@@ -28,9 +27,9 @@ export interface BatchAnswer {
   readonly warnings: readonly string[];
 }
 
-export interface OrderBatchesOptions extends RecordBounds {
+export interface OrderBatchesOptions extends RecordBounds, NewFile {
   readonly path: string;
-  readonly nowMs: number;
+  readonly dates: Dates;
 }
 
 /** Runs each batch of tasks in one transaction. If it fails, nothing was written. Inputs and outputs can cross threads. */
@@ -43,19 +42,17 @@ export class OrderBatches {
   #unsettled = 0;
 
   /** Throws a SqliteFileError if the file cannot be used. */
-  constructor({ path, nowMs, ...bounds }: OrderBatchesOptions) {
+  constructor(options: OrderBatchesOptions) {
     this.#file = new OrderFile({
-      path,
-      dates: datesOf(nowMs, null),
+      ...options,
       onWarn: (warning) => {
         this.#warnings.push(warning);
       },
     });
-    this.#tasks = new OrderTasks(this.#file, bounds);
+    this.#tasks = new OrderTasks(this.#file, options);
   }
 
-  run({ tasks, skewMs, nowMs }: Batch): BatchAnswer {
-    const dates = datesOf(nowMs, skewMs);
+  run({ tasks, dates }: Batch): BatchAnswer {
     return this.answerOf(this.#run(tasks, dates));
   }
 
@@ -81,7 +78,7 @@ export class OrderBatches {
       // A damaged file is not tried again.
       if (this.#failure?.isDamage) throw this.#failure;
       const answers = this.#file.change(dates, () => {
-        this.#tasks.advance();
+        this.#tasks.removeExpired();
         const done = tasks.map((task) => this.#answer(task));
         this.#isFull = this.#tasks.isFull();
         this.#unsettled = this.#tasks.unsettled();

@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Account } from '../../lib/account.ts';
-import type { Dates } from '../order-gap.ts';
-import { isDamaged, prepareSchema } from './file-schema.ts';
+import type { Dates } from '../dates.ts';
+import { assertVersion, isDamaged, type NewFile, prepareSchema } from './file-schema.ts';
 import { OrderMark } from './order-mark.ts';
 import { retryWhileLocked, START_PATIENCE_MS } from './retry-while-locked.ts';
 import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
 
-interface OrderFileOptions {
+interface OrderFileOptions extends NewFile {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   readonly dates: Dates;
@@ -18,16 +19,14 @@ interface OrderFileOptions {
 
 /** The single row of the table `state`. */
 interface FileState {
-  /** When the file was created. */
-  readonly since: number;
+  /** The id of the latest loss of records, or of the creation of the file. */
+  readonly loss: string;
+  /** Keys that were made until then may have lost their records. Null after a loss until its time is decided. */
+  readonly since: number | null;
+  /** The latest date by which a key was judged. */
+  readonly judged: number;
   /** The settings that named the accounts when its latest record was made. */
   readonly accounts: string | null;
-  /** When the latest loss was found. */
-  readonly lostAt: number | null;
-  /** The end of the latest gap; null until the gateway's clock was measured. */
-  readonly lossUntil: number | null;
-  /** The largest difference between the gateway's clock and the clock of a process that accepted orders. */
-  readonly apart: number;
   readonly held: 0 | 1;
   readonly records: number;
   /** Counts the transactions that wrote. */
@@ -60,9 +59,16 @@ export class OrderFile {
   #hasWritten = false;
   /** The highest count of writes that this process has seen in the file or its mark. */
   #knownWrites = 0;
+  /** The loss that this process knew before the present transaction. */
+  #knownLoss: string;
+  /** The latest date by which a key was judged, as far as this process knows. */
+  #knownJudged = 0;
+  #losses = 0;
+  /** The latest loss that this process has found itself. */
+  #foundLoss: string | null = null;
 
   /** Throws a SqliteFileError if the file cannot be used. */
-  constructor({ path, dates, isOperator = false, onWarn }: OrderFileOptions) {
+  constructor({ path, dates, isOperator = false, onWarn, ...newFile }: OrderFileOptions) {
     this.path = path;
     this.#dates = dates;
     this.#onWarn = onWarn;
@@ -76,12 +82,12 @@ export class OrderFile {
       }
       // SQLite's own busy timeout is off, because it lets one busy process starve the others.
       this.#database = opened.adopt(new DatabaseSync(path, { timeout: 0 }), (each) => each.close());
-      const isOld = prepareSchema(this.#database, dates.nowMs);
-      if (isOld) this.#warn('the records of an earlier version are not read');
+      prepareSchema(this.#database, newFile);
       if (!isOperator && isDamaged(this.#database)) throw new SqliteFileError(DAMAGED);
       this.#mark = isFile ? opened.adopt(new OrderMark(path), (each) => each.close()) : null;
       this.#inode = isFile ? inodeOf(path) : null;
       this.#state = retryWhileLocked(START_PATIENCE_MS, () => this.#readState());
+      this.#knownLoss = this.#state.loss;
       this.#transact('IMMEDIATE', START_PATIENCE_MS, () => this.#compareWithMark());
     } catch (error) {
       throw toFileError(error);
@@ -97,6 +103,11 @@ export class OrderFile {
   /** The state as of the last transaction. */
   get state(): FileState {
     return this.#state;
+  }
+
+  /** How many losses this process has seen. */
+  get losses(): number {
+    return this.#losses;
   }
 
   /** Runs the work in a transaction. If it throws a SqliteFileError, nothing was written. */
@@ -119,9 +130,36 @@ export class OrderFile {
 
   /** Call this within a transaction. From now on a key without a record is refused, unless the key was made later. */
   noteLoss(): void {
-    // The count continues from the date in microseconds, so that every copy from before the loss has a lower count.
-    const writes = Math.max(this.#state.writes, 1_000 * Date.now());
-    this.update({ lostAt: this.#dates.nowMs, lossUntil: null, writes });
+    const { since, judged, writes } = this.#state;
+    this.#foundLoss = randomUUID();
+    this.update({
+      loss: this.#foundLoss,
+      since: null,
+      // A later loss never ends before an earlier one.
+      judged: Math.max(judged, since ?? 0),
+      // The count continues from the date in microseconds, so that every copy from before the loss has a lower count.
+      writes: Math.max(writes, 1_000 * Date.now()),
+    });
+  }
+
+  /** Call this within a transaction. Notes that a key is judged by these dates. */
+  noteJudged(): void {
+    if (this.#dates.judgedMs > this.#state.judged) this.update({ judged: this.#dates.judgedMs });
+  }
+
+  /**
+   * Decides the end of a loss, never before a key was judged. Only a process that knew of the loss may do so, because it has
+   * read its clock after the loss was on the disk. One that learns of it later may have judged keys by a later date.
+   */
+  #decideSince(): void {
+    const { loss, since } = this.#state;
+    const judged = Math.max(this.#state.judged, this.#knownJudged);
+    if (this.#knownLoss !== loss) {
+      if (judged > this.#state.judged) this.update({ judged });
+      if (since !== null && this.#knownJudged > since) this.update({ since: this.#knownJudged });
+    } else if (since === null && this.#dates.isMeasured) {
+      this.update({ since: Math.max(this.#dates.judgedMs, judged) });
+    }
   }
 
   all<Row>(sql: string, ...values: SqlValue[]): readonly Row[] {
@@ -153,6 +191,12 @@ export class OrderFile {
   close(): void {
     this.#mark?.close();
     this.#database.close();
+  }
+
+  /** Counts a loss, and logs it if this process has not found it itself. */
+  #countLoss(): void {
+    if (this.#foundLoss !== this.#state.loss) this.#warn('another process or an operator says so');
+    this.#losses += 1;
   }
 
   #compareWithMark(): void {
@@ -191,6 +235,9 @@ export class OrderFile {
         throw new SqliteFileError(MOVED);
       }
       this.#knownWrites = Math.max(this.#knownWrites, this.#state.writes);
+      this.#knownJudged = Math.max(this.#knownJudged, this.#state.judged);
+      if (this.#knownLoss !== this.#state.loss) this.#countLoss();
+      this.#knownLoss = this.#state.loss;
       if (this.#hasWritten) this.#writeMark();
       return result;
     } catch (error) {
@@ -202,9 +249,11 @@ export class OrderFile {
   #attempt<T>(mode: Mode, patienceMs: number, work: () => T): T {
     this.#database.exec(`BEGIN ${mode}`);
     try {
+      assertVersion(this.get<{ user_version: number }>('PRAGMA user_version')?.user_version ?? 0);
       this.#state = this.#readState();
       this.#hasWritten = false;
       this.#detectOlderCopy();
+      if (mode === 'IMMEDIATE') this.#decideSince();
       const result = work();
       if (this.#hasWritten) this.#saveState();
       // Repeats only the commit: after a rollback other processes would get the lock first.
@@ -229,9 +278,8 @@ export class OrderFile {
   #saveState(): void {
     const writes = Math.max(this.#state.writes, this.#knownWrites) + 1;
     this.#state = { ...this.#state, writes };
-    const { since: _, ...state } = this.#state;
-    this.#statement(`UPDATE state SET accounts = :accounts, lostAt = :lostAt, lossUntil = :lossUntil,
-      apart = :apart, held = :held, records = :records, writes = :writes`).run(state);
+    this.#statement(`UPDATE state SET loss = :loss, since = :since, judged = :judged, accounts = :accounts,
+      held = :held, records = :records, writes = :writes`).run({ ...this.#state });
   }
 
   #writeMark(): void {
@@ -244,7 +292,7 @@ export class OrderFile {
 
   #readState(): FileState {
     const row = this.get<FileState>(
-      'SELECT since, accounts, lostAt, lossUntil, apart, held, records, writes FROM state',
+      'SELECT loss, since, judged, accounts, held, records, writes FROM state',
     );
     if (row === null) throw new SqliteFileError(DAMAGED);
     return { ...row };

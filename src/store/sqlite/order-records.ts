@@ -1,10 +1,12 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, within } from '../../lib/clock.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
+import { type Dates, unmeasuredDates } from '../dates.ts';
 import { inTime, PATIENCE_MS, TOO_LATE } from '../in-time.ts';
 import {
   type CutOffOrder,
   closedReservation,
+  type OrderKey,
   type OrderRecord,
   type OrderRecords,
   type OrderTimes,
@@ -16,20 +18,20 @@ import {
   type ReserveRequest,
   toReservation,
   type VoidAnswer,
-  type VoidRequest,
 } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import { BatchThread } from './batch-thread.ts';
+import type { NewFile } from './file-schema.ts';
 import { type BatchAnswer, OrderBatches, type Task, type TaskName } from './order-batches.ts';
 import type { OrderTasks } from './order-tasks.ts';
 import { toError } from './refusal.ts';
 
-interface SqliteOrderRecordsOptions extends RecordBounds {
+interface SqliteOrderRecordsOptions extends RecordBounds, NewFile {
   /** `:memory:` is a store that ends with its process. */
   readonly path: string;
   readonly clock: Clock;
-  /** How far the gateway's clock is ahead of this machine's; null until it is measured. */
-  readonly gatewaySkewMs?: (() => number | null) | undefined;
+  /** The dates of the present moment. */
+  readonly dates: () => Dates;
   readonly onWarn: (message: string) => void;
 }
 
@@ -62,8 +64,9 @@ export function openInlineOrderRecords(options: SqliteOrderRecordsOptions): Orde
 }
 
 /** The options that can be sent to a thread. */
-function fileOptions({ clock, gatewaySkewMs: _, onWarn: __, ...data }: SqliteOrderRecordsOptions) {
-  return { ...data, nowMs: clock.date() };
+function fileOptions({ clock, dates: _, onWarn: __, ...data }: SqliteOrderRecordsOptions) {
+  // The time of a creation or a loss is decided by a date that is read later.
+  return { ...data, dates: unmeasuredDates(clock.date()) };
 }
 
 class SqliteOrderRecords implements OrderRecords {
@@ -90,8 +93,7 @@ class SqliteOrderRecords implements OrderRecords {
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
-    const { keyMadeMs = null } = request;
-    const record = await this.#ask('reserve', reservation, keyMadeMs);
+    const record = await this.#ask('reserve', reservation);
     return record ? { reserved: false, record } : { reserved: true, reservation };
   }
 
@@ -111,10 +113,10 @@ class SqliteOrderRecords implements OrderRecords {
     return inTime(this.#options.clock, this.#ask('find', { account, key }));
   }
 
-  async voidKey(request: VoidRequest): Promise<VoidAnswer> {
-    const reservation = closedReservation(request);
-    const voided = this.#ask('voidKey', reservation, request.keyAgeMs);
-    const record = await inTime(this.#options.clock, voided);
+  async voidKey(key: OrderKey): Promise<VoidAnswer> {
+    const { clock, dates } = this.#options;
+    const reservation = closedReservation(key, dates().laterMs);
+    const record = await inTime(clock, this.#ask('voidKey', reservation));
     return { voided: record.id === reservation.id, record };
   }
 
@@ -157,12 +159,10 @@ class SqliteOrderRecords implements OrderRecords {
   }
 
   async #run(batch: readonly Waiting[]): Promise<void> {
-    const { clock, gatewaySkewMs, onWarn } = this.#options;
+    const { dates, onWarn } = this.#options;
     const tasks = batch.map(({ task }) => task);
-    const skewMs = gatewaySkewMs?.() ?? null;
     try {
-      const nowMs = clock.date();
-      const { answers, status, warnings } = await this.#batches.run({ tasks, skewMs, nowMs });
+      const { answers, status, warnings } = await this.#batches.run({ tasks, dates: dates() });
       this.#status = status;
       for (const warning of warnings) onWarn(warning);
       for (const [n, { resolve, reject }] of batch.entries()) {

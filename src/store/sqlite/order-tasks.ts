@@ -1,21 +1,21 @@
-import type { Account } from '../../lib/account.ts';
-import { gapEndOf, gapReason, isMadeAfterGap, KEY_AHEAD_MS, lossEndOf } from '../order-gap.ts';
+import { isCovered, type KeyFault, keyFault } from '../key-rule.ts';
+import { keyTimeOf } from '../order-key.ts';
 import {
   AccountRecordsFullError,
+  CLOSED,
   CUT_OFF_GRACE_MS,
   type CutOffOrder,
-  closedOutcome,
   HELD,
+  isClosed,
   isUnknown,
-  KEY_LIFE_MS,
+  KeyTooOldError,
+  keyError,
   NO_TIMES,
   type OrderKey,
   type OrderRecord,
   type OrderTimes,
   RENAMED,
   type RecordedOutcome,
-  RecordsForgottenError,
-  RecordsGapError,
   type RecordsStatus,
   RecordsUnavailableError,
   type Reservation,
@@ -32,21 +32,15 @@ export function statusOf(
   file: OrderFile,
   { degradedReason, unsettled }: Pick<RecordsStatus, 'degradedReason' | 'unsettled'>,
 ): RecordsStatus {
-  const { records, held, lossUntil } = file.state;
+  const { records, held, since: sinceMs } = file.state;
   return {
     count: records,
     unsettled,
     degradedReason,
-    gapReason: isIncomplete(file) ? gapReason('the order records', lossUntil) : null,
+    sinceMs,
+    losses: file.losses,
     holdReason: held === 1 ? HELD : null,
   };
-}
-
-/** Whether records may be missing. */
-function isIncomplete({ state, dates }: OrderFile): boolean {
-  const { lostAt, lossUntil } = state;
-  if (lostAt === null) return false;
-  return dates.earlierMs === null || dates.earlierMs < lossEndOf(lostAt, lossUntil);
 }
 
 /** The rules of the order records, applied to the tables of a file. Each method runs within a transaction of the file. */
@@ -62,16 +56,10 @@ export class OrderTasks {
   }
 
   /** Reserves the key, and returns null. If the key was used before, returns its record. */
-  reserve(reservation: Reservation, keyMadeMs: number | null): OrderRecord | null {
-    const found = this.#findOrThrow(reservation, keyMadeMs);
-    if (found !== null) return found;
-    if (keyMadeMs !== null && this.#isForgotten(reservation.account, keyMadeMs)) {
-      throw new RecordsForgottenError();
-    }
-    this.#insert(reservation, null);
-    const { state, dates } = this.#file;
-    this.#file.update({ apart: Math.max(state.apart, dates.differMs ?? 0) });
-    return null;
+  reserve(reservation: Reservation): OrderRecord | null {
+    const found = this.find(reservation);
+    if (found === null) this.#insert(reservation, null);
+    return found;
   }
 
   settle(
@@ -81,8 +69,8 @@ export class OrderTasks {
   ): RecordedOutcome | null {
     const { account, key, id } = reservation;
     const found = this.#table.find(account, key);
-    // If the record was lost, this process still knows the outcome and writes the record again.
-    if (found === null && isIncomplete(this.#file)) {
+    // If a loss took the record, this process still knows the outcome and writes the record again.
+    if (found === null && !this.#isCovered(key)) {
       this.#table.insert(reservation, outcome, times);
     }
     if (found?.id !== id) return null;
@@ -98,8 +86,13 @@ export class OrderTasks {
     if (found?.id === id && this.#table.recordOf(found).pendingMs > 0) this.#table.drop(found);
   }
 
+  /** Throws if the key has no record, and an order may have used it. */
   find(orderKey: OrderKey): OrderRecord | null {
-    return this.#findOrThrow(orderKey, null);
+    const found = this.#presentRecord(orderKey);
+    if (found !== null) return found;
+    const fault = this.#faultOf(orderKey);
+    if (fault !== null) throw keyError(fault, this.#file.dates);
+    return null;
   }
 
   /** Does nothing. Its batch returns the state of the store, as each batch does. */
@@ -107,13 +100,16 @@ export class OrderTasks {
     return null;
   }
 
-  /** Closes a key even if the file may have forgotten its order. The outcome states how far back the records reach. */
-  voidKey(reservation: Reservation, keyAgeMs: number | null): OrderRecord {
+  /** Closes a key even if the file may have forgotten its order; then it throws afterwards. */
+  voidKey(reservation: Reservation): OrderRecord {
     const found = this.#presentRecord(reservation);
     if (found !== null) return found;
-    const outcome = closedOutcome(keyAgeMs, this.#rememberedMs(reservation));
-    this.#insert(reservation, outcome);
-    return toOrderRecord(reservation, outcome, 0);
+    const { dates } = this.#file;
+    const fault = this.#faultOf(reservation);
+    if (fault !== null && fault !== 'old') throw keyError(fault, dates);
+    this.#insert(reservation, fault === null ? CLOSED : { ...CLOSED, isDoubtful: true });
+    if (fault !== null) throw keyError(fault, dates);
+    return toOrderRecord(reservation, CLOSED, 0);
   }
 
   cutOff(): readonly CutOffOrder[] {
@@ -126,13 +122,7 @@ export class OrderTasks {
     });
   }
 
-  /** Runs before a batch. Decides the end of a gap once the gateway's clock is known, and removes expired records. */
-  advance(): void {
-    const { lostAt, lossUntil, apart } = this.#file.state;
-    if (lostAt !== null && lossUntil === null) {
-      const untilMs = gapEndOf(this.#file.dates, apart);
-      if (untilMs !== null) this.#file.update({ lossUntil: untilMs });
-    }
+  removeExpired(): void {
     this.#table.removeExpired();
   }
 
@@ -152,50 +142,36 @@ export class OrderTasks {
     return namedBy !== accounts;
   }
 
-  /** The record of a key as clients read it. */
+  /** The record of a key as clients read it. Throws if the key is closed, and an order may have used it before. */
   #presentRecord({ account, key }: OrderKey): OrderRecord | null {
     // An account's orders cannot be found under a different name of the account.
     if (this.isRenamed()) throw new RecordsUnavailableError(RENAMED);
     const row = this.#table.find(account, key);
     if (row === null) return null;
     const record = this.#table.recordOf(row);
+    const { outcome } = record;
+    const isDoubtful = outcome?.kind === 'rejected' && outcome.sent === false && outcome.isDoubtful;
+    if (isClosed(record) && (isDoubtful || !this.#isCovered(key))) throw new KeyTooOldError();
     const isOverdue = record.outcome === null && isUnknown(record);
     if (isOverdue && row.overdueRead === 0) this.#table.setOverdue(row);
     return record;
   }
 
-  /** Throws if the record of the key may be missing. */
-  #findOrThrow(orderKey: OrderKey, keyMadeMs: number | null): OrderRecord | null {
-    const found = this.#presentRecord(orderKey);
-    if (found !== null) return found;
-    const { lossUntil } = this.#file.state;
-    if (!isIncomplete(this.#file) || isMadeAfterGap(keyMadeMs, lossUntil)) return null;
-    throw new RecordsGapError(lossUntil);
-  }
-
-  /** Whether the file may have had a record of the key that it no longer has. */
-  #isForgotten(account: Account, keyMadeMs: number): boolean {
+  /** Why an order may have used a key without a record; null if none has. */
+  #faultOf({ account, key }: OrderKey): KeyFault | null {
     const { state, dates } = this.#file;
-    const keyAgeMs = dates.judgedMs - keyMadeMs;
-    if (keyAgeMs > Math.min(dates.nowMs - state.since, KEY_LIFE_MS)) return true;
-    return keyMadeMs <= this.#table.removedAt(account);
+    const memory = { sinceMs: state.since, removedAtMs: this.#table.removedAt(account) };
+    return keyFault(keyTimeOf(key) ?? 0, memory, dates);
   }
 
-  /** How far back from the client's request the file has every key of the account; 0 while a gap has no decided end. */
-  #rememberedMs({ account, reservedAtMs }: Reservation): number {
-    const { since, lossUntil } = this.#file.state;
-    const { nowMs, judgedMs } = this.#file.dates;
-    const knownMs = isIncomplete(this.#file)
-      ? judgedMs - (lossUntil ?? judgedMs) - KEY_AHEAD_MS
-      : nowMs - since;
-    const sinceRemovalMs = judgedMs - this.#table.removedAt(account);
-    const waitedMs = Math.max(0, judgedMs - reservedAtMs);
-    return Math.max(0, Math.min(knownMs, sinceRemovalMs) - waitedMs);
+  #isCovered(key: string): boolean {
+    return isCovered(keyTimeOf(key) ?? 0, this.#file.state.since);
   }
 
   /** Throws if there is no room for another record. */
   #insert(reservation: Reservation, outcome: RecordedOutcome | null): void {
     this.#makeRoom(reservation);
+    this.#file.noteJudged();
     this.#table.insert(reservation, outcome, NO_TIMES);
     const { accounts } = this.#bounds;
     if (accounts !== undefined) this.#file.update({ accounts });
@@ -217,9 +193,10 @@ export class OrderTasks {
     this.#removeForRoom(oldest);
   }
 
-  /** Removes a rejected order: its repeat would not trade twice. A repeat with a `keyMade` is refused by this date. */
+  /** Removes a rejected order: its repeat would not trade twice. Keys that were made until then are refused. */
   #removeForRoom(row: Row): void {
     this.#table.drop(row);
-    this.#table.setRemoved(row.account, this.#file.dates.judgedMs);
+    const { dates, state } = this.#file;
+    this.#table.setRemoved(row.account, Math.max(dates.judgedMs, state.judged));
   }
 }

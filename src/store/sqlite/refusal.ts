@@ -1,7 +1,7 @@
 import {
   AccountRecordsFullError,
-  RecordsForgottenError,
-  RecordsGapError,
+  KeyAheadError,
+  KeyTooOldError,
   RecordsUnavailableError,
 } from '../order-records.ts';
 
@@ -9,8 +9,8 @@ import {
 export type Refusal = Omit<RecordsUnavailableError, 'stack' | 'cause'>;
 
 const CLASSES = new Map<string, { readonly prototype: RecordsUnavailableError }>([
-  ['RecordsForgottenError', RecordsForgottenError],
-  ['RecordsGapError', RecordsGapError],
+  ['KeyTooOldError', KeyTooOldError],
+  ['KeyAheadError', KeyAheadError],
   ['AccountRecordsFullError', AccountRecordsFullError],
 ]);
 

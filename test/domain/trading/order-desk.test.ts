@@ -10,6 +10,7 @@ import {
   AccountRecordsFullError,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { answered, demo, demoProof, last, stage, ticketOf, unanswered } from './order-stage.ts';
 
 const gatewayError = (kind: GatewayErrorKind) =>
@@ -24,11 +25,14 @@ function openDesk(failing: { prover?: Error; limits?: Error; records?: Error } =
   const failWith = (error: Error | undefined) => error && Promise.reject(error);
   const { orders, calls, clock, log } = stage((shared) => ({
     reserve: (request) => failWith(failing.records) ?? shared.reserve(request),
-    voidKey: (request) => failWith(failing.records) ?? shared.voidKey(request),
+    voidKey: (key) => failWith(failing.records) ?? shared.voidKey(key),
   }));
   const desk = createOrderDesk(
     orders,
-    { account: () => failWith(failing.prover) ?? Promise.resolve(demoProof) },
+    {
+      account: () => failWith(failing.prover) ?? Promise.resolve(demoProof),
+      contact: () => Promise.reject(new Error('the clock is measured')),
+    },
     { order: (_proof, send) => failWith(failing.limits) ?? send() },
     {
       orders: { inc: ({ outcome }: { outcome: string }) => counted.push(outcome) },
@@ -51,8 +55,8 @@ test.each([
   last(calls).end(exchange);
   await placed;
   await desk.place(demo, ticketOf('k'));
-  await desk.placed(demo, 'k');
-  await desk.void(demo, 'k', null);
+  await desk.placed(demo, keyOf('k'));
+  await desk.void(demo, keyOf('k'));
   expect(doubts).toEqual([]);
   expect(counted).toEqual(['unknown']);
   expect(lines).toEqual(['an order ended unknown']);
@@ -83,7 +87,7 @@ describe('an unsent order', () => {
     const error = await desk.place(demo, ticketOf('k')).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnprovedOrderError);
     expect(error).toMatchObject({ ...common, operation: 'openPosition' });
-    const query = desk.placed(demo, 'k');
+    const query = desk.placed(demo, keyOf('k'));
     await expect(query).rejects.toMatchObject({ ...common, operation: 'getSession' });
     expect(counted).toEqual(['unsent']);
     expect(doubts).toEqual(['earlier', 'earlier']);

@@ -3,7 +3,7 @@ import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import { GatewayError } from '../../../src/gateway/errors.ts';
 import { InputError } from '../../../src/lib/input-error.ts';
 import {
-  closingOf,
+  isClosed,
   type OrderRecord,
   type RecordedOutcome,
   RecordsUnavailableError,
@@ -11,13 +11,17 @@ import {
 import type { Call, ClientRequest, KeyHistory } from './order-world.ts';
 
 /** Returns the rules that the history of a key breaks. `final` is its record at the end. */
-export function brokenRules(history: KeyHistory, final: OrderRecord | null): readonly string[] {
+export function brokenRules(given: KeyHistory, final: OrderRecord | null): readonly string[] {
+  // The record of a rejected order may be removed to make room.
+  const traded = given.calls.filter(mayHaveTraded);
+  const isRejected = traded.length > 0 && traded.every(({ answer }) => answer === 'rejected');
+  const history = { ...given, isForgettable: given.isForgettable || isRejected };
   return [
     ...brokenByCalls(history, final),
     ...brokenByOutcomes(history, final),
     ...brokenByLaterAnswers(history, final),
     ...brokenByErrors(history),
-  ].map((rule) => `${history.account} ${history.key}: ${rule}`);
+  ].map((rule) => `${history.account} ${history.name}: ${rule}`);
 }
 
 /** Calls that end as `rate limited` or `forbidden` have certainly not traded. They free the key. */
@@ -36,7 +40,7 @@ function* brokenByCalls(
   if (traded[0] && sent.at(-1) !== traded[0]) yield 'sent after it may have been carried out';
   if (traded.length === 0 || isForgettable) return;
   if (final === null) yield 'sent, and forgotten';
-  else if (closingOf(final) !== null) yield 'sent, and voided';
+  else if (isClosed(final)) yield 'sent, and voided';
 }
 
 /** All clients receive one outcome, and it is what happened at the gateway. */
@@ -47,10 +51,8 @@ function* brokenByOutcomes(
   const traded = calls.filter(mayHaveTraded);
   const isAcceptedByGateway = traded.some(({ answer }) => answer === 'accepted');
   const results = requests.map(({ result }) => result).filter(isOrderResult);
-  const outcomes = results
-    .filter(({ earlierUnknown }) => !earlierUnknown)
-    .map(({ outcome }) => outcome);
-  if (final?.outcome && closingOf(final) === null) outcomes.push(final.outcome);
+  const outcomes = results.map(({ outcome }) => outcome);
+  if (final?.outcome && !isClosed(final)) outcomes.push(final.outcome);
   const known = new Set(outcomes.map(nameOf).filter((name) => name !== 'unknown'));
   // A process may answer and be killed before it writes. An operator may then settle the order as not traded.
   const isSettled = known.delete('SETTLED');
@@ -104,7 +106,7 @@ function isLaterInProcess(request: ClientRequest, earlier: ClientRequest): boole
 function* brokenByErrors({ requests, calls, isForgettable }: KeyHistory): Generator<string> {
   for (const { result, startedAt } of requests) {
     if (result === undefined || isOrderResult(result)) continue;
-    if (result instanceof InputError) {
+    if (result instanceof InputError && !isAhead(result)) {
       if (result.argument === 'input.idempotencyKey' && !hasTwoOrders(requests))
         yield 'refused as a different order, though only one was placed';
       continue;
@@ -125,7 +127,13 @@ function hasTwoOrders(requests: readonly ClientRequest[]): boolean {
 }
 
 function isExpected(error: Error): boolean {
+  if (isAhead(error)) return true;
   return error instanceof RecordsUnavailableError || error instanceof GatewayError;
+}
+
+/** Whether a key without a record is refused because its time is ahead. */
+function isAhead(error: Error): boolean {
+  return error instanceof InputError && error.message.includes('ahead');
 }
 
 function isOrderResult(result: ClientRequest['result']): result is OrderResult {

@@ -11,7 +11,9 @@ import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { withMethods } from '../../store/opened-records.ts';
+import { datesBy } from '../../support/dates.ts';
 import { orderEnd } from '../../support/order-end.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 
@@ -36,7 +38,12 @@ export function proofOf(viewer: Viewer): AccountProof {
   return proof;
 }
 
-export function ticketOf(idempotencyKey: string, symbol = 'AAPL', sendBefore?: number): Ticket {
+/** A ticket of an order whose key has this name. */
+export function ticketOf(name: string, symbol = 'AAPL', sendBefore?: number): Ticket {
+  return ticketWith(keyOf(name), symbol, sendBefore);
+}
+
+export function ticketWith(idempotencyKey: string, symbol = 'AAPL', sendBefore?: number): Ticket {
   return marketTicket({
     symbol,
     side: 'BUY',
@@ -98,7 +105,7 @@ export function stage(
   change: (shared: OrderRecords) => Partial<OrderRecords> = () => ({}),
   more: Partial<SubmitterOptions> = {},
 ) {
-  const clock = createScriptedClock();
+  const clock = createScriptedClock(Date.now());
   const calls: WaitingCall[] = [];
   const gateway: SubmitterOptions['gateway'] = {
     order(_viewer, { order: { symbol }, sendBeforeMs }, endLate = () => {}) {
@@ -110,8 +117,15 @@ export function stage(
       return promise;
     },
   };
-  const options = { clock, gatewaySkewMs: () => 0, onWarn() {} };
-  const shared = openInlineOrderRecords({ path: ':memory:', max: 100, ...options });
+  const dates = datesBy(clock);
+  const shared = openInlineOrderRecords({
+    path: ':memory:',
+    max: 100,
+    clock,
+    dates,
+    takesOldKeys: true,
+    onWarn() {},
+  });
   const ofTest = withMethods(shared, change(shared));
   const times: OrderTimes[] = [];
   const records = withMethods(ofTest, {
@@ -133,23 +147,22 @@ export function stage(
       orderTimeoutMs,
       onAccountChanged,
       log,
-      gatewayAheadMs: () => 0,
-      gatewaySkewMs: () => 0,
+      dates,
       orderNumbers: 'order',
       lines: orderLines(null),
       metrics: countersOf((name) => void counted.push(name)),
       ...more,
     });
   const orders = start();
-  /** Places an order, and lets it run until its call is in `calls`, or until a step that the test delays or fails. */
+  /** Places an order whose key has this name, and lets it run until its call is in `calls`, or until a step that the test delays or fails. */
   async function begin(
-    key: string,
+    name: string,
     viewer = demo,
     symbol?: string,
     process = orders,
     sendBefore?: number,
   ) {
-    const placed = process.place(viewer, proofOf(viewer), ticketOf(key, symbol, sendBefore));
+    const placed = process.place(viewer, proofOf(viewer), ticketOf(name, symbol, sendBefore));
     placed.catch(() => {});
     await clock.advance(0);
     // An async function awaits a returned promise, so the result is in an object.

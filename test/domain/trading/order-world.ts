@@ -7,7 +7,8 @@ import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import { NotAttemptedError } from '../../../src/gateway/errors.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
-import { judgedAheadMs } from '../../../src/store/order-gap.ts';
+import { datesOf } from '../../../src/store/dates.ts';
+import { KEY_AHEAD_MS } from '../../../src/store/key-rule.ts';
 import {
   type OrderRecord,
   type OrderRecords,
@@ -16,6 +17,7 @@ import {
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
 import { orderEnd } from '../../support/order-end.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';
 import {
@@ -69,18 +71,18 @@ interface RequestInput extends Pick<ClientRequest, 'kind'> {
 export interface KeyHistory {
   /** The account, as an index of the world's viewers. */
   readonly account: number;
+  readonly name: string;
   readonly key: string;
-  /** The date that clients state for the key; null before the first request. */
-  madeAtMs: number | null;
   readonly requests: ClientRequest[];
   readonly calls: Call[];
   /** Whether its record may be gone, by a data loss or by age. */
   isForgettable: boolean;
 }
 
-/** A process of the service. Each start and each kill begins a new generation. */
+/** A process of the service. Each process measures the gateway's clock with an error of its own. Each start and each kill begins a new generation. */
 export interface Process {
   readonly index: number;
+  readonly skewErrorMs: number;
   generation: number;
   /** Null while the process is down. */
   running: { readonly records: OrderRecords; readonly orders: Orders } | null;
@@ -98,7 +100,6 @@ interface RecordsCall {
 type Action = readonly [name: string, run: () => void | Promise<void>];
 
 const ORDER_TIMEOUT_MS = 2_000;
-const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Longer than the day for which a record is kept. */
 const MORE_THAN_A_DAY_MS = 25 * HOUR_MS;
@@ -106,6 +107,8 @@ const MORE_THAN_A_DAY_MS = 25 * HOUR_MS;
 const SHORT_LIMIT_MS = 50;
 const OVER_SHORT_LIMIT_MS = 51;
 const MAX_OPEN_REQUESTS = 5;
+/** So few that records of rejected orders are removed to make room. */
+const MAX_PER_ACCOUNT = 5;
 const MAX_DRAIN_ROUNDS = 3_000;
 /** Repeated requests and operators use the latest keys. */
 const LATEST_KEYS = 3;
@@ -129,7 +132,9 @@ export class OrderWorld {
   /** The file beside the order file by which the service detects that an older copy was restored. */
   readonly #markPath: string;
   readonly #clock = createScriptedClock();
-  readonly #processes = [0, 1].map((index): Process => ({ index, generation: 0, running: null }));
+  readonly #processes = [500, -500].map(
+    (skewErrorMs, index): Process => ({ index, skewErrorMs, generation: 0, running: null }),
+  );
   readonly #viewers = ['1001', '2002'].map((login) => viewerOf(`token-${login}`, { login }));
   readonly #recordsCalls: RecordsCall[] = [];
   #sentOrders = 0;
@@ -251,7 +256,7 @@ export class OrderWorld {
   #clientActionsOn(process: Process): readonly Action[] {
     const request = (history: KeyHistory, input: RequestInput): Action => {
       const { kind, symbol = '', limitMs = '' } = input;
-      const name = `${process.index} is asked to ${kind} ${symbol} ${history.account} ${history.key} ${limitMs}`;
+      const name = `${process.index} is asked to ${kind} ${symbol} ${history.account} ${history.name} ${limitMs}`;
       return [name, () => this.#request(process, history, input)];
     };
     const repeats = this.histories
@@ -264,21 +269,25 @@ export class OrderWorld {
       ]);
     // The key changes with every second history only, so that both accounts often use the same key.
     const key = `key ${Math.floor(this.histories.length / 2)}`;
-    const firsts = [0, 0, 1].map((account): Action => {
-      const place = () =>
-        this.#request(process, this.#historyOf(account, key), { kind: 'place', symbol: 'AAPL' });
-      return [`${process.index} is asked for a new order ${account} ${key}`, place];
+    // Some keys are as far ahead as they may be.
+    const firsts = [0, KEY_AHEAD_MS, 1_000].map((aheadMs, index): Action => {
+      const account = Math.floor(index / 2);
+      const place = () => {
+        const history = this.#historyOf(account, key, this.#datesOf(process).judgedMs + aheadMs);
+        this.#request(process, history, { kind: 'place', symbol: 'AAPL' });
+      };
+      return [`${process.index} is asked for a new order ${account} ${key} ${aheadMs}`, place];
     });
     return [...firsts, ...repeats];
   }
 
-  #historyOf(account: number, key: string): KeyHistory {
-    const known = this.histories.find((each) => each.key === key && each.account === account);
+  #historyOf(account: number, name: string, madeMs: number): KeyHistory {
+    const known = this.histories.find((each) => each.name === name && each.account === account);
     if (known) return known;
     const history: KeyHistory = {
       account,
-      key,
-      madeAtMs: null,
+      name,
+      key: this.histories.find((each) => each.name === name)?.key ?? keyOf(name, madeMs),
       requests: [],
       calls: [],
       isForgettable: false,
@@ -290,9 +299,6 @@ export class OrderWorld {
   #request(process: Process, history: KeyHistory, input: RequestInput): void {
     if (process.running === null) return;
     const { orders } = process.running;
-    // The key has the correct date if this machine's date is wrong by hours, because a key so far ahead is refused.
-    const isDateWrong = Math.abs(this.#aheadMs) > MINUTE_MS;
-    history.madeAtMs ??= this.#clock.date() - (isDateWrong ? this.#aheadMs : 0);
     const request: ClientRequest = {
       kind: input.kind,
       symbol: input.symbol ?? '',
@@ -320,7 +326,7 @@ export class OrderWorld {
     const viewer = this.#viewerOf(history);
     const proof = proofOf(viewer);
     if (kind === 'find') return orders.placed(proof, history.key);
-    if (kind === 'void') return orders.void(proof, history.key, history.madeAtMs);
+    if (kind === 'void') return orders.void(proof, history.key);
     const ticket = marketTicket({
       symbol,
       side: 'BUY',
@@ -329,7 +335,6 @@ export class OrderWorld {
       // By this index the scripted gateway finds the history of an order.
       comment: String(this.histories.indexOf(history)),
       idempotencyKey: history.key,
-      keyMade: history.madeAtMs,
       ...(limitMs !== undefined && { sendBefore: this.#clock.date() + limitMs }),
     });
     return orders.place(viewer, proof, ticket);
@@ -415,7 +420,7 @@ export class OrderWorld {
       },
     ];
     const settle = (history: KeyHistory): Action => [
-      `${history.account} ${history.key} is settled`,
+      `${history.account} ${history.name} is settled`,
       () => this.#settle(history),
     ];
     const settlements = this.histories.slice(-LATEST_KEYS).map(settle);
@@ -477,7 +482,7 @@ export class OrderWorld {
           for (const process of this.#processes) this.#kill(process);
           this.#allowForgetting();
           await lose();
-          return this.#clock.advance(1_000);
+          return this.#clock.advance(100);
         },
       ],
     );
@@ -493,12 +498,14 @@ export class OrderWorld {
   #start(process: Process): void {
     process.generation += 1;
     const { generation } = process;
-    const gatewaySkewMs = () => -this.#aheadMs;
+    const dates = () => this.#datesOf(process);
     const records = openInlineOrderRecords({
       path: this.#path,
       max: 100,
+      maxPerAccount: MAX_PER_ACCOUNT,
       clock: this.#clock,
-      gatewaySkewMs,
+      dates,
+      takesOldKeys: true,
       onWarn() {},
     });
     const orders = new Orders({
@@ -507,8 +514,7 @@ export class OrderWorld {
       orderTimeoutMs: ORDER_TIMEOUT_MS,
       orderNumbers: 'order',
       onAccountChanged() {},
-      gatewayAheadMs: () => judgedAheadMs(gatewaySkewMs()),
-      gatewaySkewMs,
+      dates,
       lines: orderLines(null),
       metrics: countersOf(() => {}),
       records: this.#delayedRecords(process, records),
@@ -570,7 +576,7 @@ export class OrderWorld {
       ),
       release: delayed('release', (reservation) => records.release(reservation)),
       find: delayed('find', (account, key) => records.find(account, key)),
-      voidKey: delayed('voidKey', (request) => records.voidKey(request)),
+      voidKey: delayed('voidKey', (key) => records.voidKey(key)),
       cutOff: () => records.cutOff(),
       get status() {
         return { ...records.status, holdReason: holdReason() };
@@ -635,6 +641,12 @@ export class OrderWorld {
     this.#kill(process);
     const isLast = this.#processes.every(({ running }) => running === null);
     if (mark !== null && isLast) writeFileSync(this.#markPath, mark);
+  }
+
+  /** The dates by which a process judges now. */
+  #datesOf({ skewErrorMs }: Process) {
+    const skewMs = skewErrorMs - this.#aheadMs;
+    return datesOf(this.#clock.date(), { ms: skewMs, earlyMs: skewMs });
   }
 
   #openOperator(): OperatorFile {

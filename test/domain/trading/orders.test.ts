@@ -7,6 +7,7 @@ import {
   recordId,
 } from '../../../src/store/order-records.ts';
 import { accountNamed } from '../../support/accounts.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { viewerOf } from '../viewer.ts';
 import {
   acceptedAs,
@@ -39,7 +40,7 @@ describe('an order', () => {
     last(calls).end(acceptedAs('o-1'));
     await placed;
     await expect(otherOrder()).rejects.toThrow(InputError);
-    const values = { amount: 1, price: 1, idempotencyKey: 'k' };
+    const values = { amount: 1, price: 1, idempotencyKey: keyOf('k') };
     const limitOrder = limitTicket({ symbol: 'AAPL', side: 'BUY', ...values });
     const limitPlaced = orders.place(demo, demoProof, limitOrder);
     await expect(limitPlaced).rejects.toMatchObject(keyRefusal);
@@ -146,7 +147,7 @@ test.each([
   expect(changedAccounts).toHaveLength(changeCount);
   await clock.advance(0);
   const answer = { outcome: { kind }, replayed: true };
-  expect(await orders.placed(demoProof, 'k')).toMatchObject(answer);
+  expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject(answer);
   expect(await orders.place(demo, demoProof, ticketOf('k'))).toMatchObject(answer);
   expect(calls).toHaveLength(1);
 });
@@ -198,10 +199,10 @@ describe('if the records', () => {
     const { placed } = await begin('k');
     await clock.advance(5_000);
     await expect(placed).rejects.toThrow(RecordsUnavailableError);
-    expect(await records.find(accountNamed('1001'), 'k')).not.toBe(null);
+    expect(await records.find(accountNamed('1001'), keyOf('k'))).not.toBe(null);
     gate.resolve();
     await clock.advance(0);
-    expect(await records.find(accountNamed('1001'), 'k')).toBe(null);
+    expect(await records.find(accountNamed('1001'), keyOf('k'))).toBe(null);
     expect(calls).toHaveLength(0);
     expect(orders.oldestSeconds).toBe(0);
   });
@@ -246,7 +247,7 @@ describe('if the records', () => {
       await orders.drain();
       const isUnsent = sentOrders === 0;
       if (isUnsent) await expect(placed).rejects.toThrow(RecordsUnavailableError);
-      expect((await records.find(accountNamed('1001'), 'k')) === null).toBe(isUnsent);
+      expect((await records.find(accountNamed('1001'), keyOf('k'))) === null).toBe(isUnsent);
     },
   );
 
@@ -294,7 +295,9 @@ describe('with a second process', () => {
     expect(log.lines).toEqual(['an order ended unknown']);
     // A later release does not free the key.
     if (first !== null) await records.release(first);
-    expect(await records.find(demo.account, 'k')).toMatchObject({ outcome: { kind: 'unknown' } });
+    expect(await records.find(demo.account, keyOf('k'))).toMatchObject({
+      outcome: { kind: 'unknown' },
+    });
   });
 });
 
@@ -352,7 +355,7 @@ test('draining waits until every order in flight has ended and its outcome is re
   isAway = false;
   await clock.advance(5_000);
   await drain;
-  expect(await records.find(accountNamed('1001'), 'a')).toMatchObject({
+  expect(await records.find(accountNamed('1001'), keyOf('a'))).toMatchObject({
     outcome: { kind: 'accepted' },
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
-import { demo, demoProof, notSent, stage, ticketOf } from './order-stage.ts';
+import { keyOf } from '../../support/order-keys.ts';
+import { demo, demoProof, notSent, stage, ticketOf, ticketWith } from './order-stage.ts';
 
-const expired = { outcome: EXPIRED, idempotencyKey: 'k', replayed: false };
+const expired = { outcome: EXPIRED, idempotencyKey: keyOf('k'), replayed: false };
 
 describe('an order after its deadline', () => {
   test('expires by this server’s date, even if its connection failed', async () => {
@@ -24,7 +25,7 @@ describe('an order after its deadline', () => {
     // `unavailable` would ask the client to repeat an order that has expired.
     expect(await late.placed).toMatchObject({ outcome: EXPIRED });
     await expect(timely.placed).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(await orders.placed(demoProof, 'timely')).toBe(null);
+    expect(await orders.placed(demoProof, keyOf('timely'))).toBe(null);
   });
 });
 
@@ -36,23 +37,29 @@ test('a deadline more than a day ahead is refused, and the key stays free', asyn
     argument: 'input.sendBefore',
     message: 'input.sendBefore must be at most 24 hours ahead.',
   });
-  expect(await orders.placed(demoProof, 'k')).toBe(null);
+  expect(await orders.placed(demoProof, keyOf('k'))).toBe(null);
   await begin('k', demo, 'AAPL', orders, furthest);
   expect(calls).toHaveLength(1);
 });
 
-test('a key made more than 60 seconds ahead is refused with the server’s time, unless the key has a record', async () => {
-  const { orders, calls, clock, begin } = stage();
-  const keyMadeMs = clock.date() + 60_001;
-  const ahead = { ...ticketOf('k'), keyMadeMs };
-  await expect(orders.place(demo, demoProof, ahead)).rejects.toMatchObject({
-    argument: 'input.keyMade',
-    message: `input.keyMade must be at most 60 seconds ahead: it is ${new Date(clock.date()).toISOString()} here.`,
-  });
-  expect(await orders.placed(demoProof, 'k')).toBe(null);
-  // An expired order has a record, so a repeat with the refused time receives its outcome.
-  const { placed } = await begin('k', demo, 'AAPL', orders, clock.date() - 1);
-  expect(await placed).toEqual(expired);
-  expect(await orders.place(demo, demoProof, ahead)).toEqual({ ...expired, replayed: true });
+test('a key whose time is over two seconds ahead is refused with the server’s time, unless it has a record', async () => {
+  const { orders, calls, clock } = stage();
+  const key = keyOf('k', clock.date() + 2_001);
+  const message = `has a time over 2 seconds ahead: it is ${new Date(clock.date()).toISOString()} here.`;
+  for (const [argument, request] of [
+    ['input.idempotencyKey', () => orders.place(demo, demoProof, ticketWith(key))],
+    ['idempotencyKey', () => orders.placed(demoProof, key)],
+    ['idempotencyKey', () => orders.void(demoProof, key)],
+  ] as const) {
+    const refusal = { argument, message: `${argument} ${message}` };
+    await expect(request()).rejects.toMatchObject(refusal);
+  }
+  clock.setDate(1);
+  const late = ticketWith(key, 'AAPL', clock.date() - 1);
+  const outcome = { outcome: EXPIRED, idempotencyKey: key };
+  expect(await orders.place(demo, demoProof, late)).toMatchObject(outcome);
+  // Once the date is set back, the key is ahead again.
+  clock.setDate(-3_600_000);
+  expect(await orders.place(demo, demoProof, ticketWith(key))).toMatchObject(outcome);
   expect(calls).toHaveLength(0);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { InputError } from '../../../src/lib/input-error.ts';
 import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../../src/store/order-records.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import {
   acceptedAs,
   demo,
@@ -25,15 +26,15 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
     voidKey: failAsAway,
   }));
   await begin('k');
-  const early = [orders.placed(demoProof, 'k'), orders.void(demoProof, 'k', null)];
+  const early = [orders.placed(demoProof, keyOf('k')), orders.void(demoProof, keyOf('k'))];
   last(calls).end(unanswered);
   const unknown = { outcome: { kind: 'unknown' }, replayed: true };
   expect(await Promise.all(early)).toMatchObject([unknown, unknown]);
   const askInEachWay = () =>
     Promise.all([
       orders.place(demo, demoProof, ticketOf('k')),
-      orders.placed(demoProof, 'k'),
-      orders.void(demoProof, 'k', null),
+      orders.placed(demoProof, keyOf('k')),
+      orders.void(demoProof, keyOf('k')),
     ]);
   const threeTimes = (kind: string) => Array(3).fill({ outcome: { kind } });
   expect(await askInEachWay()).toMatchObject(threeTimes('unknown'));
@@ -66,14 +67,14 @@ test('while a key is being freed no order is found for it, and a new order with 
   let isAway = true;
   const { orders, calls, begin, clock } = stage((shared) => ({
     release: (reservation) =>
-      isAway || reservation.key === 'never' ? failAsAway() : shared.release(reservation),
+      isAway || reservation.key === keyOf('never') ? failAsAway() : shared.release(reservation),
   }));
   // The key `never` is never freed; the key `later` is freed once the records are back.
   for (const key of ['never', 'later']) {
     const { placed } = await begin(key);
     last(calls).end(notSent);
     await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(await orders.placed(demoProof, key)).toBeNull();
+    expect(await orders.placed(demoProof, keyOf(key))).toBeNull();
   }
   // A repeat waits for the timeout of the order, and two seconds for the record of its outcome.
   const never = await begin('never');
@@ -104,13 +105,13 @@ test('after an unconfirmed release of a key, an order that another process sent 
   last(calls).end(acceptedAs('o-1'));
   await other.placed;
   const answer = { outcome: { orderId: 'o-1' }, replayed: true };
-  expect(await orders.placed(demoProof, 'k')).toMatchObject(answer);
+  expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject(answer);
   const repeat = orders.place(demo, demoProof, ticketOf('k'));
   await clock.advance(orderTimeoutMs + 2_000);
   expect(await repeat).toMatchObject(answer);
   isAway = true;
   const unknown = { earlierUnknown: true };
-  await expect(orders.placed(demoProof, 'k')).rejects.toMatchObject(unknown);
+  await expect(orders.placed(demoProof, keyOf('k'))).rejects.toMatchObject(unknown);
   const again = orders.place(demo, demoProof, ticketOf('k'));
   const refused = expect(again).rejects.toMatchObject(unknown);
   await clock.advance(orderTimeoutMs + 2_000);
@@ -123,15 +124,15 @@ test('a key that an operator settles while it is being freed is read as settled'
   const { placed } = await begin('k');
   last(calls).end(notSent);
   await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(await orders.placed(demoProof, 'k')).toBeNull();
-  const found = await records.find(demo.account, 'k');
+  expect(await orders.placed(demoProof, keyOf('k'))).toBeNull();
+  const found = await records.find(demo.account, keyOf('k'));
   if (found === null) throw new Error('the record is missing');
   const settled = { by: 'jane', why: 'ticket', atMs: 0 };
   const rejected = { kind: 'rejected', error: 'SETTLED', message: null } as const;
   const outcome = { ...rejected, sent: false, settled } as const;
-  await records.settle({ account: demo.account, key: 'k', ...found }, outcome);
-  expect(await orders.void(demoProof, 'k', null)).toMatchObject({ outcome, replayed: true });
-  expect(await orders.placed(demoProof, 'k')).toMatchObject({ outcome, replayed: true });
+  await records.settle({ account: demo.account, key: keyOf('k'), ...found }, outcome);
+  expect(await orders.void(demoProof, keyOf('k'))).toMatchObject({ outcome, replayed: true });
+  expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject({ outcome, replayed: true });
   const repeat = orders.place(demo, demoProof, ticketOf('k'));
   await clock.advance(orderTimeoutMs + 2_000);
   expect(await repeat).toMatchObject({ outcome, replayed: true });

@@ -8,6 +8,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { type LimitName, type LimitTable, limited } from '../../support/limits.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 import { openRaw } from '../chaos/raw-connection.ts';
@@ -45,7 +46,7 @@ const forgot = (email: string) =>
 const login = (email: string, password: string) =>
   `mutation { login(input: { email: "${email}", password: "${password}" }) { ... on LoginSuccess { accessToken } } }`;
 const order = (key: string) =>
-  `mutation { placeOrder(input: { symbol: "AAPL", side: SELL, kind: MARKET, size: { amount: 20 }, idempotencyKey: "${key}" }) { __typename } }`;
+  `mutation { placeOrder(input: { symbol: "AAPL", side: SELL, kind: MARKET, size: { amount: 20 }, idempotencyKey: "${keyOf(key)}" }) { __typename } }`;
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
 

@@ -7,6 +7,7 @@ import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { listenLocally } from '../../support/local-server.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { unsignedToken } from '../../support/tokens.ts';
 
 /** Logins of accounts whose orders the gateway accepts. */
@@ -91,7 +92,7 @@ let keys = 0;
 async function place({ query }: TestApp, login: number): Promise<string> {
   keys += 1;
   const { data, errors } = await query(
-    `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k${keys}" }) { __typename } }`,
+    `mutation { placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${keyOf(`k${keys}`)}" }) { __typename } }`,
     credentialsOf(login),
   );
   return data?.placeOrder?.__typename ?? errors[0]?.extensions.code;

@@ -5,6 +5,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { listenLocally } from '../../support/local-server.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
@@ -13,7 +14,7 @@ const DEMO = { email: 'demo@example.com' };
 const PROOF_MS = 1_000;
 const SECRET = 'thirty-two bytes of secret, or more';
 const SESSION_AND_CATALOG = '{ session { login } catalog { group } }';
-const PLACED = 'placedOrder(idempotencyKey: "none") { __typename }';
+const PLACED = `placedOrder(idempotencyKey: "${keyOf('none')}") { __typename }`;
 
 describe('a token whose proof has expired', () => {
   const app = sharedApp({

@@ -2,6 +2,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -101,7 +102,7 @@ const HOLDER = 'demo@example.com';
 const OPENED_POSITIONS = 70;
 
 const place = (key: string, moreFields: string) =>
-  `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${key}" }) {
+  `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${keyOf(key)}" }) {
     __typename ... on OrderAccepted { orderId replayed ${moreFields} }
   }`;
 
@@ -152,7 +153,7 @@ describe('an answer that turns out larger than estimated', () => {
       `mutation {
         a: ${place('budget-a', reads)}
         b: ${place('budget-b', 'message')}
-        c: ${place('', 'message')}
+        c: ${place('budget-c', 'message').replace(keyOf('budget-c'), 'no key')}
       }`,
       { token },
     );

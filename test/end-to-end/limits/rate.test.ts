@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.ts';
 import { inFull } from '../../support/in-full.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { limited, withoutRefills } from '../../support/limits.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { forgedToken } from '../../support/tokens.ts';
 import { CHANGES } from '../live/watcher.ts';
@@ -111,7 +112,7 @@ async function sell(app: TestApp, token: string): Promise<string> {
   keys += 1;
   const { data, errors } = await app.query(
     `mutation { placeOrder(input: {
-      symbol: "AAPL", side: SELL, kind: MARKET, size: { amount: 20 }, idempotencyKey: "innocent-${keys}"
+      symbol: "AAPL", side: SELL, kind: MARKET, size: { amount: 20 }, idempotencyKey: "${keyOf(`innocent ${keys}`)}"
     }) { __typename } }`,
     { token },
   );

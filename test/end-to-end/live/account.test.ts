@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { orderElsewhere } from '../../support/order-elsewhere.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { closeAfterEachTest } from './close-after-each-test.ts';
 import { ACCOUNT, type Watcher, webSocketClient } from './watcher.ts';
@@ -63,9 +64,9 @@ test('orders of this service appear until a refusal by op 10 ends the subscripti
     const { data } = await app.query(document, { token, variables: { input } });
     return data.placeOrder.orderId;
   };
-  const limit = await place({ kind: 'PENDING', price: 1, idempotencyKey: 'limit' });
+  const limit = await place({ kind: 'PENDING', price: 1, idempotencyKey: keyOf('limit') });
   await eventually(() => watcher.orders.has(limit), watcher.whileOpen);
-  const market = await place({ idempotencyKey: 'market' });
+  const market = await place({ idempotencyKey: keyOf('market') });
   await eventually(() => watcher.rows.has(market), watcher.whileOpen);
   await expectGatewayState(watcher);
   app.sandbox.fail({ operation: 'getSession', kind: 'status', status: 401 });

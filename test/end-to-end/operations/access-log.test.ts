@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { startTestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { rawPost } from '../../support/raw-request.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { inSeconds, unsignedToken } from '../../support/tokens.ts';
@@ -243,7 +244,7 @@ test('each order has a log line with the hash of its key, its input and its outc
   };
   const accepted = await orderLine(buying('6f1c', '__typename'), 'first');
   expect(accepted).toMatchObject({
-    key: hashed('6f1c'),
+    key: hashed(keyOf('6f1c')),
     kind: 'MARKET',
     symbol: 'AAPL',
     side: 'BUY',
@@ -255,7 +256,7 @@ test('each order has a log line with the hash of its key, its input and its outc
   });
   const repeated = await orderLine(buying('6f1c', '__typename'), 'second');
   expect(repeated).toMatchObject({ orderId: accepted.orderId, replayed: true });
-  const pending = `mutation { placeLimitOrder(input: { symbol: "AAPL", side: SELL, amount: 100, price: 9999, idempotencyKey: "p" }) { __typename } }`;
+  const pending = `mutation { placeLimitOrder(input: { symbol: "AAPL", side: SELL, amount: 100, price: 9999, idempotencyKey: "${keyOf('p')}" }) { __typename } }`;
   expect(await orderLine(pending, 'third')).toMatchObject({ kind: 'PENDING', price: 9999 });
   app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 429, times: 1 });
   expect(await orderLine(buying('refused', '__typename'), 'fourth')).toMatchObject({
@@ -280,5 +281,5 @@ test('each order has a log line with the hash of its key, its input and its outc
   app.sandbox.fail({ ...fault, status: 200, body: { success: true } });
   const numbered = buying('numbered', '__typename').replace('AAPL', '005930');
   expect((await orderLine(numbered, 'eighth')).symbol).toBe('005930');
-  expect(app.logged.join()).not.toContain('6f1c');
+  expect(app.logged.join()).not.toContain(keyOf('6f1c'));
 });

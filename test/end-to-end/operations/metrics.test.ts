@@ -374,16 +374,7 @@ test('metrics show the build, and whether the process is ready', async () => {
     `trading_graph_build_info{version="${version}",revision="${revision}",node="${process.version}"}`,
   );
   expect(series.get('trading_graph_ready')).toBe(1);
-  const reasons = [
-    'gateway',
-    'order-store',
-    'orders-held',
-    'order-gap',
-    'clock',
-    'redis',
-    'memory',
-    'keys',
-  ];
+  const reasons = ['gateway', 'order-store', 'orders-held', 'clock', 'redis', 'memory', 'keys'];
   expect(names.filter((name) => name.startsWith('trading_graph_degraded'))).toEqual(
     reasons.map((reason) => `trading_graph_degraded{reason="${reason}"}`),
   );

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keyOf } from '../../support/order-keys.ts';
 import type { OrderClient, SendOptions } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import {
@@ -64,7 +65,10 @@ test('an order with an unknown outcome, its repeat and `placedOrder` are followe
   await ask(desk, '{ session { balance orders { id } } positions { id } }');
   const limit = limitOrder('unsure', 'TEST.UNKNOWN');
   const placed = await order(phone, limit);
-  const asked = await ask(desk, `{ order: placedOrder(idempotencyKey: "unsure") ${SELECTION} }`);
+  const asked = await ask(
+    desk,
+    `{ order: placedOrder(idempotencyKey: "${keyOf('unsure')}") ${SELECTION} }`,
+  );
   const orderId = sandbox.orders()[0]?.orderId;
   for (const answer of [placed, asked.order, await order(desk, limit)]) {
     expect(answer?.__typename).toBe('OrderOutcomeUnknown');

@@ -1,6 +1,7 @@
 import { getNamedType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
 import { buildSchema } from '../../../src/schema/schema.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { startOrderFacade } from './order-facade.ts';
 import { type GraphQLBody, limitOrder, marketOrder, type OrderRequest } from './order-request.ts';
 
@@ -54,7 +55,11 @@ async function startStage(environment: Readonly<Record<string, string>> = {}) {
   const facade = await startOrderFacade(environment);
   const client = facade.client();
   const send = async (mutation: Mutation, input: Input, form = 'one variable') => {
-    const message = FORMS[form]?.(mutation, { idempotencyKey: 'k', ...PLACE[mutation], ...input });
+    const message = FORMS[form]?.(mutation, {
+      idempotencyKey: keyOf('k'),
+      ...PLACE[mutation],
+      ...input,
+    });
     const text = JSON.stringify(message).replace(`"${HUGE}"`, '1e309');
     return (await client.post(text.replace(`"${MINUS_ZERO}"`, '-0'))) as GraphQLBody;
   };
@@ -84,6 +89,7 @@ const BAD_INPUTS: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeOrder', { sendBefore: '2026-11-20' }, 'input.sendBefore'],
   ['placeOrder', { sendBefore: 1_795_392_427_840 }, 'input.sendBefore'],
   ['placeOrder', { idempotencyKey: '\ud83d' }, 'input.idempotencyKey'],
+  ['placeOrder', { idempotencyKey: 'a plain text' }, 'input.idempotencyKey'],
   ['placeLimitOrder', { price: undefined }, 'input.price'],
   ['placeLimitOrder', { stopLoss: -1 }, 'input.stopLoss'],
   ['placeLimitOrder', { takeProfit: HUGE }, 'input.takeProfit'],
@@ -156,7 +162,11 @@ test.each(Object.keys(FORMS))(
     await refuseAll();
     expect(sandbox.orders()).toEqual([]);
     for (const [index, [mutation, fields]] of VALID_INPUTS.entries()) {
-      const input: Input = { ...PLACE[mutation], ...fields, idempotencyKey: `valid ${index}` };
+      const input: Input = {
+        ...PLACE[mutation],
+        ...fields,
+        idempotencyKey: keyOf(`valid ${index}`),
+      };
       const { data } = await stage.send(mutation, input, form);
       expect(data?.[mutation], `${mutation} ${JSON.stringify(fields)}`).toEqual({
         __typename: 'OrderAccepted',

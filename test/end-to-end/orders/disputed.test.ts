@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
+import { withEarlierStore } from '../../support/earlier-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { ownFolder } from '../../support/own-folder.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -29,7 +31,8 @@ function linesOf(replicas: readonly FacadeProcess[], message: string) {
 /** Finds, shows and settles orders like an operator, with only the log and the command line. Both replicas use the result. */
 async function expectOperatorCanSettle(store: Readonly<Record<string, string>>) {
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
-  const environment = { ...store, LOG_ACCOUNT_KEY, ORDER_TIMEOUT_MS: '2000' };
+  const own = { LOG_ACCOUNT_KEY, ORDER_TIMEOUT_MS: '2000' };
+  const environment = await withEarlierStore({ ...store, ...own });
   const start = () => startFacadeProcess({ ...environment, GATEWAY_URL: sandbox.url });
   await using one = await start();
   await using two = await start();
@@ -63,20 +66,20 @@ async function expectOperatorCanSettle(store: Readonly<Record<string, string>>) 
     .filter((line) => line.includes(keyHash) && line.includes(loginOf(1)));
   expect(found).toEqual([
     expect.stringMatching(
-      / key="k" .*symbol="TEST.UNKNOWN" side="BUY" size={"by":"units","value":1} .*outcome="unknown"/,
+      / key="[^"]+" .*symbol="TEST.UNKNOWN" side="BUY" size={"by":"units","value":1} .*outcome="unknown"/,
     ),
   ]);
   const date = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z';
   const times = new RegExp(
     `asked ${date}  requestId="[^"]+" kind="MARKET"[^]*sent ${date}, answered at no known time`,
   );
-  expect((await cli('show', loginOf(1), 'k')).out).toMatch(times);
+  expect((await cli('show', loginOf(1), keyOf('k'))).out).toMatch(times);
   // The fifth user has no order.
-  expect((await cli('show', loginOf(5), 'k')).code).toBe(1);
+  expect((await cli('show', loginOf(5), keyOf('k'))).code).toBe(1);
 
   const reason = ['--by', 'jane', '--why', 'back office, ticket 4711'];
   const settle = (login: string, ...outcome: string[]) =>
-    cli('settle', login, 'k', ...outcome, ...reason);
+    cli('settle', login, keyOf('k'), ...outcome, ...reason);
   expect((await settle(loginOf(5), 'not-sent')).code).toBe(1);
   const early = await settle(loginOf(1), 'accepted', '--number', '4711');
   expect(early).toMatchObject({ code: 1, err: expect.stringMatching(/settle it in \d+ s/) });
@@ -105,14 +108,14 @@ async function expectOperatorCanSettle(store: Readonly<Record<string, string>>) 
     expect(await seriesValue(replica, 'orders_contradicted_total')).toBe(0);
   }
   expect(sandbox.calls('openPosition')).toBe(ordersBefore);
-  const afterwards = await cli('show', loginOf(1), 'k');
+  const afterwards = await cli('show', loginOf(1), keyOf('k'));
   expect(afterwards.out).toMatch(/outcome="accepted" orderId="4711" by="jane"/);
 
   // One of the two processes logs that the fourth order was cut off.
   const cutOffLines = () =>
     linesOf([one, two], 'an order ended unknown').filter((line) => line.isCutOff === true);
   await eventually(() => expect(cutOffLines()).toHaveLength(1));
-  const cutShown = await cli('show', loginOf(4), 'cut');
+  const cutShown = await cli('show', loginOf(4), keyOf('cut'));
   expect(cutShown.out).toMatch(/unknown[\s\S]*symbol="TEST.SLOW"/);
 }
 

@@ -2,15 +2,17 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
+import { keyTimeOf } from '../../../src/store/order-key.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { dateAhead } from '../../support/date-ahead.ts';
 import { eventually } from '../../support/eventually.ts';
 import { readMetrics } from '../../support/leaks.ts';
 import { limited } from '../../support/limits.ts';
+import { keyOf, PLAIN_KEYS } from '../../support/order-keys.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
 import { readinessOf } from '../../support/readiness.ts';
-import { justNow, type Transport } from './order-client.ts';
+import type { Transport } from './order-client.ts';
 import { startOrderFacade } from './order-facade.ts';
 import {
   type GraphQLBody,
@@ -59,7 +61,7 @@ test.each(['http', 'socket'] as const)(
       expect(placed).toMatchObject({ replayed: false });
       expect(await phone.void(key, { transport })).toEqual({ ...placed, replayed: true });
     }
-    const query = `mutation { voidOrder(idempotencyKey: "of AAPL") { ... on OrderAccepted { positions { id } } } }`;
+    const query = `mutation { voidOrder(idempotencyKey: "${keyOf('of AAPL')}") { ... on OrderAccepted { positions { id } } } }`;
     const id = sandbox.orders()[1]?.orderId;
     expect(await phone.send({ query, variables: {} }, { transport })).toMatchObject({
       data: { voidOrder: { positions: expect.arrayContaining([{ id }]) } },
@@ -68,58 +70,77 @@ test.each(['http', 'socket'] as const)(
   },
 );
 
-test('voidOrder closes a key that is possibly older than the records, but reports no outcome', async () => {
+test('a key that is older than the records, or ahead, sends nothing and gets one answer from every field', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
-  // A time in the future, like a missing time, does not show that the key is newer than the records.
-  for (const made of [new Date(Date.now() - 3_600_000), null, new Date(Date.now() + 3_600_000)]) {
-    const key = `made ${made?.toISOString()}`;
-    expect(await client.send(voidMutation(key, made?.toISOString()))).toMatchObject({
+  const messages = (name: string, key: string) => [
+    voidMutation(name, key),
+    { ...placedOrderQuery(name), variables: { key } },
+    placeMutation(marketOrder(name, 'AAPL', key)),
+  ];
+  for (const message of messages('old', keyOf('old', Date.now() - 24 * 3_600_000))) {
+    expect(await client.send(message)).toMatchObject({
       data: { answer: null },
       errors: [
         {
-          message: expect.stringContaining('The key is closed'),
-          extensions: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false },
+          message:
+            'This request was not sent. If you have sent this key before, that order may have traded: do not place it again.',
+          extensions: { code: 'IDEMPOTENCY_UNAVAILABLE', retryable: false, earlierUnknown: true },
         },
       ],
     });
-    expect(await client.placedOrder(key)).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE' });
-    expect(await client.place(marketOrder(key))).toMatchObject(VOIDED);
+  }
+  for (const message of messages('ahead', keyOf('ahead', Date.now() + 60_000))) {
+    const [error] = ((await client.send(message)) as GraphQLBody).errors ?? [];
+    expect(error?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
+    const [, now = ''] = /over 2 seconds ahead: it is (\S+) here/.exec(error?.message ?? '') ?? [];
+    expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(30_000);
   }
   expect(facade.sandbox.calls('openPosition')).toBe(0);
 });
 
-test('the age of a key is measured by the later of our clock and the gateway’s clock', async () => {
+test('keys, their judgement and `Date` follow the gateway’s clock where it is ahead', async () => {
   await using facade = await startOrderFacade();
   const client = facade.client();
-  const aheadSeconds = 300;
-  const headers = dateAhead(aheadSeconds);
-  facade.sandbox.fail({ operation: '*', kind: 'delay', headers });
+  const aheadMs = 300_000;
+  facade.sandbox.fail({ operation: '*', kind: 'delay', headers: dateAhead(aheadMs / 1_000) });
   await eventually(async () => {
     await client.send({ query: '{ customerId }', variables: {} });
     expect(JSON.stringify(await readinessOf(facade.adminUrl))).toContain("gateway's clock is");
   });
-  const now = justNow();
-  const since = new Date(now.getTime() + 1_000 * aheadSeconds);
-  expect(await client.void('made now', { since })).toMatchObject({ ...VOIDED, replayed: false });
-  // By the gateway's clock this key was made before the records began: an earlier order can have used the key.
-  const old = await client.void('made five minutes ago', { since: now });
-  expect(old).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true });
+  const { data, headers } = await facade.query('mutation { newOrderKey }');
+  const dates = [keyTimeOf(data.newOrderKey) ?? 0, Date.parse(headers.get('date') ?? '')];
+  for (const ms of dates) expect(Math.abs(ms - Date.now() - aheadMs)).toBeLessThan(30_000);
+  const placed = await client.place(marketOrder('made there', 'AAPL', data.newOrderKey));
+  expect(placed).toMatchObject({ type: 'OrderAccepted', replayed: false });
 });
 
-test('an invalid key or time and an unproved token neither close a key nor send an order', async () => {
+test('newOrderKey needs no token and no gateway, and gives each order its own key', async () => {
+  await using facade = await startOrderFacade();
+  const { data } = await facade.query('mutation { a: newOrderKey b: newOrderKey }');
+  expect(data.a).not.toBe(data.b);
+  for (const key of [data.a, data.b]) {
+    expect(Math.abs((keyTimeOf(key) ?? 0) - Date.now())).toBeLessThan(30_000);
+  }
+  expect(facade.sandbox.calls()).toBe(0);
+});
+
+test('a key without a time and an unproved token neither close a key nor send an order', async () => {
   await using facade = await startOrderFacade({ GATEWAY_TIMEOUT_MS: '300' });
   const { sandbox } = facade;
   const nobody = facade.client({ token: null });
   // Invalid arguments are refused before the token is examined.
-  for (const key of ['', 'k'.repeat(256), '\ud83d']) {
-    const refused = { code: 'BAD_USER_INPUT', argument: 'idempotencyKey' };
-    expect(await nobody.void(key)).toMatchObject(refused);
-  }
-  for (const since of ['', 'yesterday', '2026-02-30T00:00:00Z', '2026-11-20T09:30:00']) {
-    expect(await nobody.send(voidMutation('k', since)), since).toMatchObject({
-      errors: [{ extensions: { code: 'BAD_USER_INPUT', argument: 'since' } }],
-    });
+  const refused = { message: expect.stringContaining('newOrderKey') };
+  for (const key of PLAIN_KEYS) {
+    for (const message of [
+      voidMutation('', key),
+      { ...placedOrderQuery(''), variables: { key } },
+      placeMutation(marketOrder('', 'AAPL', key)),
+    ]) {
+      expect(await nobody.send(message), key).toMatchObject({
+        errors: [{ ...refused, extensions: { code: 'BAD_USER_INPUT' } }],
+      });
+    }
   }
   expect(sandbox.calls()).toBe(0);
   const forged = sandbox.token({ email: 'user-1@example.com', signature: 'forged' });
@@ -131,9 +152,8 @@ test('an invalid key or time and an unproved token neither close a key nor send 
   for (const [fault, error] of UNPROVED) {
     sandbox.clearFaults();
     sandbox.fail({ operation: 'getSession', ...fault });
-    const since = justNow().toISOString();
     for (const message of [
-      voidMutation('k', since),
+      voidMutation('k'),
       placedOrderQuery('k'),
       placeMutation(marketOrder('k')),
       placeMutation(limitOrder('k')),
@@ -157,7 +177,7 @@ test('closed keys and late orders fill at most half of the account’s records',
   const late = (key: string) => client.place(withSendBefore(marketOrder(key), TOO_LATE_MS));
   expect(await late('k2')).toMatchObject(EXPIRED);
   expect(await late('k3')).toMatchObject({ code: 'IDEMPOTENCY_UNAVAILABLE' });
-  expect(await client.send(voidMutation('k3', justNow().toISOString()))).toMatchObject({
+  expect(await client.send(voidMutation('k3'))).toMatchObject({
     errors: [
       {
         message: 'It is unknown whether the key is closed.',
@@ -192,7 +212,7 @@ test.each([
     const again = await client.place(order, { transport });
     expect(again).toMatchObject({ ...EXPIRED, replayed: true });
     expect(sandbox.orders()).toEqual([]);
-    const timely = { ...order, input: { ...order.input, idempotencyKey: 'timely' } };
+    const timely = { ...order, input: { ...order.input, idempotencyKey: keyOf('timely') } };
     const sent = await client.place(withSendBefore(timely, 60_000), { transport });
     expect(sent).toMatchObject({ type: 'OrderAccepted', replayed: false });
     // `sendBefore` itself is not sent to the gateway.
@@ -238,10 +258,10 @@ test.each([
     // The service learns the gateway's clock from several answers.
     for (let call = 0; call < 10; call += 1) await facade.query('{ customerId }', { token });
     const client = facade.client({ token });
-    const { mutation, input } = withSendBefore(marketOrder('k'), inMs);
     // The key has the gateway's time, and is accepted.
-    const keyMade = new Date(Date.now() + 1_000 * shiftSeconds).toISOString();
-    expect(await client.place({ mutation, input: { ...input, keyMade } })).toMatchObject(outcome);
+    const key = keyOf('k', Date.now() + 1_000 * shiftSeconds);
+    const order = withSendBefore(marketOrder('k', 'AAPL', key), inMs);
+    expect(await client.place(order)).toMatchObject(outcome);
     expect(sandbox.orders()).toHaveLength(shiftSeconds > 0 ? 0 : 1);
     const ready = await readinessOf(facade.adminUrl);
     expect(ready.reasons).toEqual(shiftSeconds === 0 ? undefined : ['clock']);
@@ -338,7 +358,7 @@ test.each(REFUSED)(
       }
       throw new Error(`Never refused with ${code}`);
     };
-    const order = `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { amount: 20 }, idempotencyKey: "k" }) { __typename ... on OrderAccepted { positions { id } } }`;
+    const order = `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { amount: 20 }, idempotencyKey: "${keyOf('k')}" }) { __typename ... on OrderAccepted { positions { id } } }`;
     for (const transport of ['http', 'socket'] as const) {
       const refusedOrder = await refusalOf(`mutation ${refusedOperation(order)}`, transport);
       expect(refusedOrder).toHaveProperty('sent', false);

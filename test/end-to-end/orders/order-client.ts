@@ -1,7 +1,5 @@
 import { type Client, createClient } from 'graphql-ws';
 import { WebSocket } from 'ws';
-import { systemClock } from '../../../src/lib/clock.ts';
-import { CLOCK_TOLERANCE_MS } from '../../../src/store/order-gap.ts';
 import {
   type GraphQLBody,
   type GraphQLMessage,
@@ -57,16 +55,13 @@ export class OrderClient {
     return this.#reply(placeMutation(request), options);
   }
 
-  placedOrder(key: string, options?: SendOptions): Promise<Reply> {
-    return this.#reply(placedOrderQuery(key), options);
+  /** Tests name keys. */
+  placedOrder(name: string, options?: SendOptions): Promise<Reply> {
+    return this.#reply(placedOrderQuery(name), options);
   }
 
-  /** `since`: when the key was made. By default it was made just now; null: the client does not know. */
-  void(
-    key: string,
-    { since = justNow(), ...options }: SendOptions & { readonly since?: Date | null } = {},
-  ): Promise<Reply> {
-    return this.#reply(voidMutation(key, since?.toISOString()), options);
+  void(name: string, options?: SendOptions): Promise<Reply> {
+    return this.#reply(voidMutation(name), options);
   }
 
   async send(
@@ -121,12 +116,4 @@ export class OrderClient {
     void disconnectsAfter?.then(() => this.#socket.terminate());
     return promise;
   }
-}
-
-/**
- * The date of a server in this process plus half of the tolerated clock difference. A key with this date is not older than
- * a server that has just started.
- */
-export function justNow(): Date {
-  return new Date(systemClock.date() + CLOCK_TOLERANCE_MS / 2);
 }

@@ -1,3 +1,5 @@
+import { keyOf } from '../../support/order-keys.ts';
+
 /** An order as a client requests it, for either mutation. */
 export interface OrderRequest {
   readonly mutation: 'placeOrder' | 'placeLimitOrder';
@@ -59,18 +61,18 @@ export function placeMutation({ mutation, input }: OrderRequest, fields = OUTCOM
   };
 }
 
-export function placedOrderQuery(key: string): GraphQLMessage {
+/** Here and below, tests name keys. */
+export function placedOrderQuery(name: string): GraphQLMessage {
   return {
     query: `query ($key: String!) { answer: placedOrder(idempotencyKey: $key) ${OUTCOME} }`,
-    variables: { key },
+    variables: { key: keyOf(name) },
   };
 }
 
-/** `since`: when the key was made; undefined if the client does not know. */
-export function voidMutation(key: string, since?: string): GraphQLMessage {
+export function voidMutation(name: string, key = keyOf(name)): GraphQLMessage {
   return {
-    query: `mutation ($key: String!, $since: DateTime) { answer: voidOrder(idempotencyKey: $key, since: $since) ${OUTCOME} }`,
-    variables: { key, since },
+    query: `mutation ($key: String!) { answer: voidOrder(idempotencyKey: $key) ${OUTCOME} }`,
+    variables: { key },
   };
 }
 
@@ -99,14 +101,14 @@ export function replyOf({ data, errors = [] }: GraphQLBody): Reply {
   };
 }
 
-/** A market order for one share; its comment is the key, which identifies it in the gateway's ledger. */
-export function marketOrder(key: string, symbol = 'AAPL'): OrderRequest {
+/** A market order for one share; its comment is the key's name, which identifies it in the gateway's ledger. */
+export function marketOrder(name: string, symbol = 'AAPL', key = keyOf(name)): OrderRequest {
   const input = {
     symbol,
     side: 'BUY',
     kind: 'MARKET',
     size: { units: 1 },
-    comment: key,
+    comment: name,
     idempotencyKey: key,
   };
   return { mutation: 'placeOrder', input };
@@ -122,7 +124,8 @@ export function withSendBefore({ mutation, input }: OrderRequest, inMs: number):
 }
 
 /** A limit order far below the market price, which stays pending. */
-export function limitOrder(key: string, symbol = 'AAPL'): OrderRequest {
-  const input = { symbol, side: 'BUY', amount: 50, price: 10, comment: key, idempotencyKey: key };
+export function limitOrder(name: string, symbol = 'AAPL'): OrderRequest {
+  const idempotencyKey = keyOf(name);
+  const input = { symbol, side: 'BUY', amount: 50, price: 10, comment: name, idempotencyKey };
   return { mutation: 'placeLimitOrder', input };
 }

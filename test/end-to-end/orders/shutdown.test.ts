@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { compileCache } from '../../support/compile-cache.ts';
+import { withEarlierStore } from '../../support/earlier-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type FacadeProcess, startFacadeProcess } from '../../support/facade-process.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
@@ -26,9 +27,8 @@ async function startStage(environment: Environment = {}) {
   const gateway = { tickMs: 0, instruments: 40, clock, slowMs: SLOW_MS };
   const sandbox = opened.use(await startSandbox(gateway));
   const store = { ORDER_STORE: join(folder.path, 'orders.db') };
-  const facade = opened.use(
-    await startFacadeProcess({ GATEWAY_URL: sandbox.url, ...store, ...environment }),
-  );
+  const settings = await withEarlierStore({ GATEWAY_URL: sandbox.url, ...store, ...environment });
+  const facade = opened.use(await startFacadeProcess(settings));
   const token = sandbox.token({ email: 'user-1@example.com' });
   const client = opened.adopt(new OrderClient(facade, token), (each) => each.close());
   const parts = opened.move();

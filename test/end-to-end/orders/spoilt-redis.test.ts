@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
+import { withEarlierStore } from '../../support/earlier-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startFacadeProcess } from '../../support/facade-process.ts';
 import { inFull } from '../../support/in-full.ts';
@@ -20,6 +21,7 @@ function isConsistent(reply: Reply, sent: number): boolean {
 describeWithRedis('a Redis with corrupted replies', (serverPath) => {
   test('neither ends the process nor causes a second order, and is used again after it recovers', async () => {
     await using redis = await startTestRedis(serverPath);
+    await withEarlierStore({ REDIS_URL: redis.url });
     await using front = await startSpoilingRedis(redis.url);
     await using sandbox = await startSandbox({ tickMs: 0 });
     await using facade = await startFacadeProcess({

@@ -6,6 +6,7 @@ import { expectFlawless, waitForGraphiQL } from '../../support/browser-page.ts';
 import { DESKTOP, PHONE } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { inFull } from '../../support/in-full.ts';
+import { newKey } from '../../support/order-keys.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { startedOnce } from '../../support/started.ts';
 import { linkOf, openGraphiql } from './graphiql-visit.ts';
@@ -13,14 +14,14 @@ import { linkOf, openGraphiql } from './graphiql-visit.ts';
 /** Mutations that need no confirmation: they neither trade nor change a payout or a password. */
 const UNCONFIRMED_FIELDS = [
   'login',
+  'newOrderKey',
   'voidOrder',
   'setValue',
   'markNotificationsRead',
   'registerDevice',
 ];
 
-const ORDER =
-  'placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "k" }) { __typename }';
+const ORDER = `placeOrder(input: { symbol: "AAPL", side: BUY, kind: MARKET, size: { units: 1 }, idempotencyKey: "${newKey()}" }) { __typename }`;
 
 describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
   /** Only the sandbox gateway of this service is used. The tested service treats that gateway as a real gateway. */

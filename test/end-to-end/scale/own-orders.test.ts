@@ -3,6 +3,7 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { startedOnce } from '../../support/started.ts';
 import { Viewer } from './crowd.ts';
@@ -23,7 +24,7 @@ describeWithRedis('three replicas that share a Redis show an own order', (redisP
   const place = async (replica: TestApp, token: string, key: string, price?: number) => {
     const kind = price === undefined ? 'MARKET' : 'PENDING';
     const order = { symbol: 'AAPL', side: 'BUY', kind, size: { units: 1 }, price };
-    const input = { ...order, idempotencyKey: key };
+    const input = { ...order, idempotencyKey: keyOf(key) };
     const { data } = await replica.query(
       'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }',
       { token, variables: { input } },

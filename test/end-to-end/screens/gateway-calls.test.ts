@@ -3,6 +3,7 @@ import { OPERATION_NAMES } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
@@ -14,7 +15,7 @@ test.each(OPERATION_NAMES)(
   async (name) => {
     const { document, sends, body, errors } = OPERATION_CASES[name];
     const token = app.sandbox.token({ email: 'demo@example.com' });
-    const answer = await app.query(document, { token, variables: { key: name } });
+    const answer = await app.query(document, { token, variables: { key: keyOf(name) } });
     expect(answer.errors).toEqual([]);
     const [request, ...others] = app.sandbox.requests(name);
     expect(others).toEqual([]);

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { startTestApp } from '../../support/app.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
 
@@ -125,7 +126,7 @@ test('a write that cannot connect is reported as not executed', async () => {
 
 const marketOrder = (key: string, units: number) =>
   `placeOrder(input: {
-    symbol: "AAPL", side: BUY, kind: MARKET, size: { units: ${units} }, idempotencyKey: "${key}"
+    symbol: "AAPL", side: BUY, kind: MARKET, size: { units: ${units} }, idempotencyKey: "${keyOf(key)}"
   }) { __typename ... on OrderAccepted { orderId } }`;
 
 test.each(TRANSPORTS.filter(([transport]) => transport !== 'GET'))(

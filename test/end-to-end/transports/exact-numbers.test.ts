@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { keyOf } from '../../support/order-keys.ts';
 import { rawPost } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { TRANSPORTS } from '../limits/every-transport.ts';
@@ -26,7 +27,7 @@ const order = (more: object) => ({
   side: 'BUY',
   kind: 'MARKET',
   size: { units: 1 },
-  idempotencyKey: 'exact-1',
+  idempotencyKey: keyOf('exact'),
   ...more,
 });
 const WRITE_TRANSPORTS = TRANSPORTS.filter(([transport]) => transport !== 'GET');

@@ -3,6 +3,7 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { startedOnce } from '../../support/started.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
 import { marketOrder, placeMutation } from '../orders/order-request.ts';
@@ -66,7 +67,7 @@ test('orders whose client unsubscribes are executed, and count as operations of 
   expect(refusal.extensions).toMatchObject({ limit: 'operations of a socket', value: 101 });
   await eventually(() => expect(gateway.waiting).toBe(1));
   gateway.release();
-  const asked = '{ placedOrder(idempotencyKey: "left") { __typename } }';
+  const asked = `{ placedOrder(idempotencyKey: "${keyOf('left')}") { __typename } }`;
   const { data } = await app.query(asked, { token: own });
   expect(data.placedOrder).toEqual({ __typename: 'OrderAccepted' });
   expect(sandbox.calls('openPosition')).toBe(1);

@@ -4,6 +4,7 @@ import { RedisAccountVersions } from '../../../src/store/redis/account-versions.
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { accepted, rejected, request, reserved, unknown } from '../order-records-contract.ts';
@@ -46,11 +47,11 @@ describeWithRedis('the version of an account in Redis', (serverPath) => {
     // The version also changes when another process first answers that an order's outcome is unknown.
     await reserved(a.records, '2', 'k', 30);
     await eventually(async () =>
-      expect((await b.records.find(accountNamed('2'), 'k'))?.pendingMs).toBe(0),
+      expect((await b.records.find(accountNamed('2'), keyOf('k')))?.pendingMs).toBe(0),
     );
     const { version } = await b.versionOf('2');
     expect(version).not.toBe(null);
-    await b.records.find(accountNamed('2'), 'k');
+    await b.records.find(accountNamed('2'), keyOf('k'));
     await b.records.reserve(request('2', 'k'));
     expect((await b.versionOf('2')).version).toBe(version);
   });

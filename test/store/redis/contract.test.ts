@@ -3,13 +3,15 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { connectRedis } from '../../../src/store/redis/connection.ts';
 import { RELEASE, RESERVE } from '../../../src/store/redis/order-scripts.ts';
 import { OrderStore } from '../../../src/store/redis/order-store.ts';
+import { datesBy } from '../../support/dates.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { withResources } from '../opened-records.ts';
 import { rejected, request, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
-import { openOperator, openReplica, PREFIX } from './replica.ts';
+import { openOperator, openReplica, recordName } from './replica.ts';
 
 describeWithRedis('order records in Redis', (serverPath) => {
   itIsAStoreOfOrderRecords(
@@ -47,22 +49,20 @@ describeWithRedis('order records in Redis', (serverPath) => {
       await other.records.settle(await reserved(other.records, '1', key), rejected);
     }
     await reserved(ahead.records, '1', 'k1');
-    await reserved(other.records, '1', 'k2');
     // By the clock that is 30 seconds ahead, this key is older than the removal of the record.
-    const repeat = { ...request('1', 'r1'), keyMadeMs: Date.now() + 20_000 };
-    await expect(other.records.reserve(repeat)).rejects.toMatchObject({
-      name: 'RecordsForgottenError',
-    });
+    const young = { ...request('1', 'r1'), key: keyOf('young', Date.now() + 1_900) };
+    await expect(other.records.reserve(young)).rejects.toMatchObject({ name: 'KeyTooOldError' });
+    await expect(ahead.records.reserve(young)).rejects.toMatchObject({ name: 'KeyTooOldError' });
   });
 
   test('an order that was read as overdue stays overdue after the clock is set back, and its key is not freed', async () => {
     await using redis = await startTestRedis(serverPath);
     await using one = await openReplica(redis.url);
     const order = await reserved(one.records, '1', 'k', 1);
-    const find = () => one.records.find(order.account, 'k');
+    const find = () => one.records.find(order.account, order.key);
     await eventually(async () => expect(await find()).toMatchObject({ pendingMs: 0 }));
     // Simulates a primary with an earlier clock, by which the order is not overdue.
-    await redis.command('HSET', `${PREFIX}:record:1:k`, 'deadline', `${Date.now() + 60_000}`);
+    await redis.command('HSET', recordName('1', 'k'), 'deadline', `${Date.now() + 60_000}`);
     expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
     await one.records.release(order);
     expect(await find()).toMatchObject({ outcome: null, pendingMs: 0 });
@@ -72,11 +72,12 @@ describeWithRedis('order records in Redis', (serverPath) => {
     await using redis = await startTestRedis(serverPath);
     const common = { redisUrl: redis.url, prefix: 'trading-graph:', onWarn() {} };
     const connection = await connectRedis(common);
-    const needs = { redisReplicas: 0, requiresAppendonly: false, max: 10, graceMs: 0 };
-    const options = { ...common, ...needs, clock: systemClock, gatewaySkewMs: () => 0 };
+    const needs = { redisReplicas: 0, requiresAppendonly: false, max: 10, takesOldKeys: true };
+    const options = { ...common, ...needs, clock: systemClock, dates: datesBy() };
     const store = new OrderStore(connection, connection, options);
     await store.write(RELEASE, { name: '1:k', id: 'late' });
-    const order = { digest: 'd', reservedAtMs: Date.now(), pendingMs: 60_000, asked: 'null' };
+    const madeMs = Date.now();
+    const order = { digest: 'd', madeMs, reservedAtMs: madeMs, pendingMs: 60_000, asked: 'null' };
     const reserve = (id: string) => store.write(RESERVE, { name: '1:k', id, ...order });
     expect(await reserve('late')).toEqual({ kind: 'released' });
     expect(await reserve('next')).toEqual({ kind: 'reserved' });

@@ -2,15 +2,17 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { openOperatorRecords } from '../../../src/store/open-stores.ts';
 import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import type { RedisOrderRecordsOptions } from '../../../src/store/redis/order-store.ts';
+import { datesBy } from '../../support/dates.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keyOf } from '../../support/order-keys.ts';
 
-export const PREFIX = 'trading-graph:{orders}:v2';
+export const PREFIX = 'trading-graph:{orders}';
 export const MARKER = `${PREFIX}:marker`;
 export const DURABLE = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
 /** A timeout that no test reaches. */
 export const FAR_MS = 30_000;
 
-/** The order records of one replica of the service, not of Redis. By default a new store accepts orders at once. */
+/** The order records of one replica of the service, not of Redis. By default a new store takes orders at once. */
 export async function openReplica(
   redisUrl: string,
   change: Partial<Omit<RedisOrderRecordsOptions, 'onWarn'>> = {},
@@ -24,9 +26,9 @@ export async function openReplica(
     clock: systemClock,
     redisTimeoutMs: FAR_MS,
     prefix: 'trading-graph:',
-    gatewaySkewMs: () => 0,
+    dates: datesBy(change.clock),
     onWarn: (message) => void warnings.push(message),
-    graceMs: 0,
+    takesOldKeys: true,
     ...change,
   });
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
@@ -40,6 +42,11 @@ export async function openReadyReplica(
   const replica = await openReplica(url, change);
   await eventually(() => replica.records.status.degradedReason === null);
   return replica;
+}
+
+/** The name of the record of an account's key, as Redis has it. */
+export function recordName(account: string, key: string): string {
+  return `${PREFIX}:record:${account}:${keyOf(key)}`;
 }
 
 /** The order records for operators. */

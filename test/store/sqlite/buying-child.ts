@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { datesBy } from '../../support/dates.ts';
 import { request } from '../order-records-contract.ts';
 
 // Reserves orders until the process is killed, and logs each key once its order may be sent.
@@ -9,11 +10,12 @@ const records = await openSqliteOrderRecords({
   path,
   max: 100_000,
   clock: systemClock,
-  gatewaySkewMs: () => 0,
+  dates: datesBy(),
+  takesOldKeys: true,
   onWarn: (text) => appendFileSync(log, `warned: ${text}\n`),
 });
 for (let n = 0; ; n += 1) {
-  const key = `${name}-${n}`;
-  const answer = await records.reserve(request('1', key));
-  if (answer.reserved) appendFileSync(log, `${key}\n`);
+  const order = request('1', `${name}-${n}`);
+  const answer = await records.reserve(order);
+  if (answer.reserved) appendFileSync(log, `${name}-${n} ${order.key}\n`);
 }

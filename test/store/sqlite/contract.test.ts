@@ -6,12 +6,14 @@ import {
   openInlineOrderRecords,
   openSqliteOrderRecords,
 } from '../../../src/store/sqlite/order-records.ts';
+import { datesBy } from '../../support/dates.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
 import { withResources } from '../opened-records.ts';
-import { accepted, request, reserved, voidRequest } from '../order-records-contract.ts';
+import { accepted, keyFor, request, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
 
-const quiet = { clock: systemClock, gatewaySkewMs: () => 0, onWarn() {} };
+const quiet = { clock: systemClock, dates: datesBy(), takesOldKeys: true, onWarn() {} };
 
 describe('order records in a file', () => {
   itIsAStoreOfOrderRecords(
@@ -54,18 +56,27 @@ test('an order that was read as overdue stays overdue after the date is set back
   let aheadMs = 0;
   const clock = { ...systemClock, date: () => Date.now() + aheadMs };
   for (const method of ['find', 'reserve', 'voidKey'] as const) {
-    const records = openInlineOrderRecords({ ...quiet, clock, path: ':memory:', max: 10 });
+    const records = openInlineOrderRecords({
+      ...quiet,
+      clock,
+      dates: datesBy(clock),
+      path: ':memory:',
+      max: 10,
+    });
     const order = await reserved(records, '1', 'k', 60_000);
     // The order is overdue by this date.
     aheadMs = 3_600_000;
-    if (method === 'find') await records.find(order.account, 'k');
+    if (method === 'find') await records.find(order.account, keyOf('k'));
     if (method === 'reserve') await records.reserve(request('1', 'k'));
-    if (method === 'voidKey') await records.voidKey(voidRequest('1', 'k'));
+    if (method === 'voidKey') await records.voidKey(keyFor('1', 'k'));
     aheadMs = 0;
     await records.release(order);
-    expect(await records.find(order.account, 'k')).toMatchObject({ outcome: null, pendingMs: 0 });
+    expect(await records.find(order.account, keyOf('k'))).toMatchObject({
+      outcome: null,
+      pendingMs: 0,
+    });
     await records.settle(order, accepted);
-    expect(await records.find(order.account, 'k')).toMatchObject({ outcome: accepted });
+    expect(await records.find(order.account, keyOf('k'))).toMatchObject({ outcome: accepted });
     await records.close();
   }
 });
@@ -75,12 +86,12 @@ test('the queue of queries and orders is bounded, but outcomes are always queued
   const pending = await reserved(records, '1', 'k');
   const { account } = pending;
   // The first query is executed at once, 10,000 queries fit into the queue, and the last query is refused.
-  const queries = Array.from({ length: 10_002 }, () => records.find(account, 'k'));
+  const queries = Array.from({ length: 10_002 }, () => records.find(account, keyOf('k')));
   const settled = records.settle(pending, accepted);
   const results = await Promise.allSettled(queries);
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   expect(results.at(-1)).toMatchObject({ reason: { name: 'RecordsUnavailableError' } });
   await settled;
-  expect(await records.find(account, 'k')).toMatchObject({ outcome: accepted });
+  expect(await records.find(account, keyOf('k'))).toMatchObject({ outcome: accepted });
   await records.close();
 });

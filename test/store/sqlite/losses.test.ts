@@ -13,31 +13,43 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { closingOf } from '../../../src/store/order-records.ts';
 import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
 import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { datesBy } from '../../support/dates.ts';
 import { eventually } from '../../support/eventually.ts';
+import { keyOf } from '../../support/order-keys.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
-import { accepted, request, reserved, unknown, voidRequest } from '../order-records-contract.ts';
+import { accepted, keyFor, request, reserved, unknown } from '../order-records-contract.ts';
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const TOO_OLD = { name: 'KeyTooOldError', earlierUnknown: true };
 
-async function openRecords(path: string, gatewaySkewMs: () => number | null = () => 0) {
+/** Opens the records by a clock that is ahead of this machine's, and that was measured to be behind the gateway's. */
+async function openRecords(
+  path: string,
+  {
+    aheadMs = () => 0,
+    skewMs,
+  }: { readonly aheadMs?: () => number; readonly skewMs?: () => number | null } = {},
+) {
   const warnings: string[] = [];
+  const clock = { ...systemClock, date: () => Date.now() + aheadMs() };
   const records = await openSqliteOrderRecords({
     path,
     max: 1_000,
-    clock: systemClock,
-    gatewaySkewMs,
+    clock,
+    dates: datesBy(clock, skewMs),
+    // The first store of a test takes orders at once.
+    takesOldKeys: true,
     onWarn: (message) => void warnings.push(message),
   });
   return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
-/** The request of an order whose key is made this long after now. A key made within a minute of a loss is refused. */
-const madeIn = (key: string, aheadMs: number) => ({
-  ...request('1', key),
-  keyMadeMs: Date.now() + aheadMs,
+/** The request of an order whose key is made this long after now. */
+const madeIn = (name: string, aheadMs: number) => ({
+  ...request('1', name),
+  key: keyOf(name, Date.now() + aheadMs),
 });
 
 function operatorOf(path: string) {
@@ -110,32 +122,77 @@ test.each(Object.entries(losses))(
     const path = await fileWithCopy(folder.path);
     const pathAfter = lose(path);
     {
-      await using one = await openRecords(pathAfter, () => null);
+      await using one = await openRecords(pathAfter, { skewMs: () => null });
       expect(one.warnings).toEqual([expect.stringMatching(/may lack orders/)]);
       // Until the gateway's clock is measured, all unknown keys are refused.
-      await expect(one.records.reserve(madeIn('new', HOUR_MS))).rejects.toMatchObject({
-        name: 'RecordsGapError',
-        untilMs: null,
-      });
-      expect(one.records.status.gapReason).toContain('until the clock of the gateway is known');
+      const refused = one.records.reserve(madeIn('new', 0));
+      await expect(refused).rejects.toThrow('the clock of the gateway is not known yet');
+      expect(one.records.status).toMatchObject({ sinceMs: null, losses: 1 });
     }
-    await using one = await openRecords(pathAfter);
+    let aheadMs = 0;
+    await using one = await openRecords(pathAfter, { aheadMs: () => aheadMs });
     expect(one.warnings).toEqual([]);
     for (const key of LATE_KEYS) {
       const repeat = await one.records.reserve(request('1', key)).catch((error: Error) => error);
-      if (repeat instanceof Error) expect(repeat).toMatchObject({ name: 'RecordsGapError' });
+      if (repeat instanceof Error) expect(repeat).toMatchObject(TOO_OLD);
       else expect(repeat).toMatchObject({ reserved: false });
     }
-    await expect(one.records.reserve(request('1', 'without'))).rejects.toThrow('incomplete');
-    await expect(one.records.reserve(madeIn('x', 30_000))).rejects.toThrow('incomplete');
-    await expect(one.records.find(request('1', 'x').account, 'x')).rejects.toThrow('incomplete');
-    expect(await one.records.reserve(madeIn('y', 90_000))).toMatchObject({ reserved: true });
-    // A key can still be voided. Its record states that the records remember nothing from before the void.
-    const { voided, record } = await one.records.voidKey(voidRequest('1', 'void'));
-    expect(voided).toBe(true);
-    expect(closingOf(record)?.rememberedMs).toBe(0);
+    const early = madeIn('early', 1_900);
+    await expect(one.records.reserve(early)).rejects.toMatchObject(TOO_OLD);
+    await expect(one.records.find(early.account, early.key)).rejects.toMatchObject(TOO_OLD);
+    const { key, account } = keyFor('1', 'void');
+    await expect(one.records.voidKey({ account, key })).rejects.toMatchObject(TOO_OLD);
+    aheadMs = MINUTE_MS;
+    await expect(one.records.reserve(early)).rejects.toMatchObject(TOO_OLD);
+    await expect(one.records.find(account, key)).rejects.toMatchObject(TOO_OLD);
+    expect(await one.records.reserve(madeIn('late', MINUTE_MS))).toMatchObject({ reserved: true });
   },
 );
+
+test('a key that was made two seconds ahead is not sent again after its store was replaced', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  let aheadMs = 0;
+  const order = madeIn('ahead', 1_990);
+  {
+    await using one = await openRecords(path);
+    expect(await one.records.reserve(order)).toMatchObject({ reserved: true });
+  }
+  copyFileSync(`${path}.kept`, path);
+  // The clock of the next process is a second behind, as far as processes can differ.
+  await using next = await openRecords(path, { aheadMs: () => aheadMs - 1_000 });
+  for (; aheadMs < 10_000; aheadMs += 500) {
+    const repeat = next.records.reserve(order);
+    await expect(repeat).rejects.toThrow();
+  }
+  await expect(next.records.reserve(order)).rejects.toMatchObject(TOO_OLD);
+  const young = madeIn('young', 9_000);
+  expect(await next.records.reserve(young)).toMatchObject({ reserved: true });
+});
+
+test('a gateway whose clock was ahead and is set back makes no old key young', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  let skewMs = 10 * MINUTE_MS;
+  await using one = await openRecords(path, { skewMs: () => skewMs });
+  await using other = await openRecords(path, { skewMs: () => 0 });
+  const order = madeIn('k', skewMs);
+  const voided = madeIn('voided', skewMs + 1_000);
+  await one.records.reserve(order);
+  await one.records.voidKey(voided);
+  skewMs = 0;
+  copyFileSync(`${path}.kept`, path);
+  // The process that finds the loss has judged no key by that clock, and the other process raises the time.
+  await expect(other.records.reserve(madeIn('new', 0))).rejects.toMatchObject(TOO_OLD);
+  await eventually(() => other.records.status.sinceMs !== null);
+  await eventually(() => Number(one.records.status.sinceMs) > Date.now() + 9 * MINUTE_MS);
+  let aheadMs = 10 * MINUTE_MS;
+  await using later = await openRecords(path, { aheadMs: () => aheadMs });
+  for (; aheadMs < 10.2 * MINUTE_MS; aheadMs += 2_000) {
+    await expect(later.records.reserve(order)).rejects.toMatchObject(TOO_OLD);
+    await expect(later.records.voidKey(voided)).rejects.toMatchObject(TOO_OLD);
+  }
+});
 
 test('a file that is damaged while it is in use takes no order until a restart', async () => {
   await using folder = await temporaryFolder();
@@ -150,7 +207,9 @@ test('a file that is damaged while it is in use takes no order until a restart',
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
     writeFileSync(path, whole);
     await expect(one.records.reserve(request('1', 'new'))).rejects.toMatchObject(damaged);
-    await expect(one.records.find(request('1', 'before').account, 'before')).rejects.toThrow();
+    await expect(
+      one.records.find(request('1', 'before').account, keyOf('before')),
+    ).rejects.toThrow();
     expect(one.records.status.degradedReason).toContain('damaged');
     expect(one.warnings).toEqual([expect.stringContaining('damaged')]);
   }
@@ -166,12 +225,15 @@ test('a loss is detected if a newer copy replaces a restored file that has reser
   losses['an older copy replaces the file without a mark']?.(path);
   {
     await using one = await openRecords(path);
-    expect(await one.records.reserve(madeIn('between', 90_000))).toMatchObject({ reserved: true });
+    await using later = await openRecords(path, { aheadMs: () => MINUTE_MS });
+    await eventually(() => one.records.status.sinceMs !== null);
+    const order = madeIn('between', MINUTE_MS);
+    expect(await later.records.reserve(order)).toMatchObject({ reserved: true });
   }
   copyFileSync(`${path}.later`, path);
   await using one = await openRecords(path);
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
-  await expect(one.records.reserve(request('1', 'between'))).rejects.toThrow('incomplete');
+  await expect(one.records.reserve(request('1', 'between'))).rejects.toMatchObject(TOO_OLD);
 });
 
 test('a loss is detected if a copy without records is restored without a mark', async () => {
@@ -185,7 +247,7 @@ test('a loss is detected if a copy without records is restored without a mark', 
   }
   losses['an older copy replaces the file without a mark']?.(path);
   await using one = await openRecords(path);
-  await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
+  await expect(one.records.reserve(request('1', 'k'))).rejects.toMatchObject(TOO_OLD);
 });
 
 test('no loss is detected after a restart, with an older mark, by two processes or by an operator', async () => {
@@ -202,7 +264,7 @@ test('no loss is detected after a restart, with an older mark, by two processes 
       await Promise.all(orders);
       const before = readFileSync(path);
       using operator = operatorOf(path);
-      expect((await operator.status()).gapReason).toBe(null);
+      expect((await operator.status()).losses).toBe(0);
       expect(readFileSync(path).equals(before)).toBe(true);
     }
     expect([...one.warnings, ...two.warnings]).toEqual([]);
@@ -221,10 +283,10 @@ test('an operator’s command detects that the file is an older copy, and the ne
   // However often the operator repeats the command, the loss stays detected.
   for (let n = 0; n < 12; n += 1) {
     using operator = operatorOf(path);
-    expect((await operator.status()).gapReason).toContain('incomplete');
+    expect((await operator.status()).sinceMs).toBe(null);
   }
   await using one = await openRecords(path);
-  await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
+  await expect(one.records.reserve(request('1', 'late1'))).rejects.toMatchObject(TOO_OLD);
 });
 
 test.each([
@@ -237,15 +299,16 @@ test.each([
   const pending = await reserved(one.records, '1', 'before');
   copyFileSync(`${path}.kept`, path);
   const { account } = pending;
-  if (isQuery) await expect(one.records.find(account, 'late1')).rejects.toThrow('incomplete');
+  if (isQuery)
+    await expect(one.records.find(account, keyOf('late1'))).rejects.toMatchObject(TOO_OLD);
   for (const key of [...LATE_KEYS, 'before']) {
-    await expect(one.records.reserve(request('1', key))).rejects.toThrow('incomplete');
+    await expect(one.records.reserve(request('1', key))).rejects.toMatchObject(TOO_OLD);
   }
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
   // The process writes the outcome back, although the order's record is lost.
   await one.records.settle(pending, unknown);
   await one.records.settle(pending, accepted);
-  expect(await one.records.find(account, 'before')).toMatchObject({
+  expect(await one.records.find(account, keyOf('before'))).toMatchObject({
     id: pending.id,
     outcome: accepted,
     asked: pending.asked,
@@ -263,7 +326,7 @@ test('a copy written over a file in use is detected if it lacks the writes of an
     await reserved(two.records, '1', 'late');
   }
   copyFileSync(`${path}.kept`, path);
-  await expect(one.records.reserve(request('1', 'late'))).rejects.toThrow('incomplete');
+  await expect(one.records.reserve(request('1', 'late'))).rejects.toMatchObject(TOO_OLD);
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
 });
 
@@ -275,13 +338,14 @@ test('a file that was moved away and back counts as a loss, because the file in 
   renameSync(path, `${path}.moved`);
   {
     await using two = await openRecords(path);
-    expect(await two.records.reserve(madeIn('meanwhile', 90_000))).toMatchObject({
-      reserved: true,
-    });
+    await eventually(() => two.records.status.sinceMs !== null);
+    await using later = await openRecords(path, { aheadMs: () => MINUTE_MS });
+    const order = madeIn('meanwhile', MINUTE_MS);
+    expect(await later.records.reserve(order)).toMatchObject({ reserved: true });
   }
   renameSync(`${path}.moved`, path);
   const repeat = one.records.reserve(request('1', 'meanwhile'));
-  await expect(repeat).rejects.toMatchObject({ name: 'RecordsGapError' });
+  await expect(repeat).rejects.toMatchObject(TOO_OLD);
 });
 
 test('a file that is removed or replaced during use is refused until it is restored', async () => {
@@ -308,51 +372,37 @@ test('the loss of a file that is restored together with its mark must be declare
     await operator.declareIncomplete();
   }
   await using one = await openRecords(path);
-  await expect(one.records.reserve(request('1', 'late1'))).rejects.toThrow('incomplete');
-  expect(one.records.status.gapReason).toContain('keys made before');
+  await expect(one.records.reserve(request('1', 'late1'))).rejects.toMatchObject(TOO_OLD);
+  // The loss is no news to a process that starts after it.
+  expect(one.records.status.losses).toBe(0);
 });
 
-test('records of an earlier version count as lost', async () => {
+test('a file of another version is refused in one line, also while it is in use, and a sandbox’s own file is made anew', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
-  {
-    using old = new DatabaseSync(path);
-    // The application id is `TGOR` in ASCII.
-    old.exec(`CREATE TABLE orders (id INTEGER PRIMARY KEY, account TEXT); INSERT INTO orders VALUES (1, '1');
-      CREATE TABLE state (writes INTEGER); PRAGMA application_id = 0x54474f52; PRAGMA user_version = 1`);
-  }
-  {
-    await using one = await openRecords(path, () => null);
-    expect(one.warnings).toEqual([expect.stringContaining('an earlier version')]);
-    await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
-  }
-  await using one = await openRecords(path);
-  expect(one.warnings).toEqual([]);
-  await expect(one.records.reserve(request('1', 'k'))).rejects.toThrow('incomplete');
-  await one.records.reserve(madeIn('k', 90_000));
-});
-
-test('a loss is over after a day', async () => {
-  await using folder = await temporaryFolder();
-  const path = await fileWithCopy(folder.path);
-  copyFileSync(`${path}.kept`, path);
-  /** Whether a key without a stated age is accepted this many hours later. */
-  const acceptsAfter = async (hours: number) => {
-    const clock = { ...systemClock, date: () => Date.now() + hours * HOUR_MS };
-    const records = await openSqliteOrderRecords({
-      path,
-      max: 1_000,
-      clock,
-      gatewaySkewMs: () => 0,
-      onWarn() {},
-    });
-    const answer = await records.reserve(request('1', `at ${hours}`)).catch(() => null);
-    await records.close();
-    return answer?.reserved ?? false;
+  const setVersion = (version: number) => {
+    using database = new DatabaseSync(path);
+    database.exec(`PRAGMA user_version = ${version}`);
   };
-  expect(await acceptsAfter(0)).toBe(false);
-  expect(await acceptsAfter(23.9)).toBe(false);
-  expect(await acceptsAfter(24.1)).toBe(true);
+  const message = 'another version of this program has written it: move it away';
+  {
+    await using one = await openRecords(path);
+    await reserved(one.records, '1', 'k');
+    for (const version of [4, 6]) {
+      setVersion(version);
+      await expect(openRecords(path)).rejects.toThrow(message);
+      await eventually(() => one.records.status.degradedReason?.includes(message) === true);
+      await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow(message);
+    }
+    setVersion(5);
+    await eventually(() => one.records.status.degradedReason === null);
+    await reserved(one.records, '1', 'new');
+  }
+  setVersion(4);
+  const options = { path, max: 10, clock: systemClock, dates: datesBy(), onWarn() {} };
+  const records = await openSqliteOrderRecords({ ...options, replacesVersions: true });
+  expect(records.status.count).toBe(0);
+  await records.close();
 });
 
 test('a kill loses no order that may have been sent, and does not count as a loss', async () => {
@@ -375,9 +425,11 @@ test('a kill loses no order that may have been sent, and does not count as a los
   }
   await using one = await openRecords(path);
   expect(one.warnings).toEqual([]);
-  expect(one.records.status.gapReason).toBe(null);
-  for (const key of lines()) {
-    expect(key).not.toContain('warned');
-    expect(await one.records.reserve(request('1', key))).toMatchObject({ reserved: false });
+  expect(one.records.status.losses).toBe(0);
+  for (const line of lines()) {
+    const [name = '', key = ''] = line.split(' ');
+    expect(name).not.toContain('warned');
+    const repeat = await one.records.reserve({ ...request('1', name), key });
+    expect(repeat).toMatchObject({ reserved: false });
   }
 });

@@ -19,6 +19,8 @@ import type { ServerMetrics } from './server-metrics.ts';
 /** The options of the engine that all transports use. */
 export interface ServerOptions {
   readonly log: Log;
+  /** The time of the header `Date`, which may differ from this machine's. */
+  readonly dateMs: () => number;
   /** Looks up what is known about a request's token. */
   readonly tokenStatusOf: (token: Token | null) => TokenStatus | undefined;
   /** Returns the close reason if an error that ends a subscription also closes its socket by 4403; otherwise null. */

@@ -1,0 +1,53 @@
+import { beforeEach, expect, test } from 'vitest';
+import { sharedApp } from '../../../test/support/shared-app.ts';
+import { namedSamples } from '../support/samples.ts';
+
+type Post = (query: string, variables: object) => Promise<unknown>;
+type PlaceOrder = (post: Post, key: string, order: object, ms?: number) => Promise<object | null>;
+
+const app = sharedApp();
+beforeEach(() => app.sandbox.clearCalls());
+
+const { text = '' } = namedSamples('docs/orders.md').get('place-order.js') ?? {};
+const program = `data:text/javascript,${encodeURIComponent(text)}`;
+const { placeOrder }: { placeOrder: PlaceOrder } = await import(program);
+
+const buying = (symbol: string) => ({ symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 } });
+
+async function newKey(): Promise<string> {
+  const { data } = await app.query('mutation { newOrderKey }', { token: null });
+  return data.newOrderKey;
+}
+
+/** Sends a document. The answers of the first `lost` requests are lost. */
+function poster({ lost = 0 }: { lost?: number }): Post {
+  const token = app.sandbox.token({ email: 'demo@example.com' });
+  let sent = 0;
+  return async (query, variables) => {
+    sent += 1;
+    const isLost = sent <= lost;
+    const { data, errors } = await app.query(query, { token, variables: { ...variables } });
+    if (isLost) throw new TypeError('Failed to fetch');
+    return { data, errors };
+  };
+}
+
+test.each([
+  ['the gateway’s answer', 'AAPL', {}, 'OrderAccepted'],
+  ['the outcome of the first request', 'AAPL', { lost: 1 }, 'OrderAccepted'],
+  ['that nobody knows', 'TEST.UNKNOWN', { lost: 1 }, 'OrderOutcomeUnknown'],
+])(
+  'the program for plain `fetch` sends an order once and reports %s',
+  async (_, symbol, line, outcome) => {
+    const placed = await placeOrder(poster(line), await newKey(), buying(symbol));
+    expect(placed).toMatchObject({ __typename: outcome });
+    expect(app.sandbox.calls('openPosition')).toBe(1);
+  },
+);
+
+test('the program closes the key of a refused order', async () => {
+  const order = { ...buying('AAPL'), size: { units: -1 } };
+  const placed = await placeOrder(poster({}), await newKey(), order);
+  expect(placed).toMatchObject({ __typename: 'OrderRejected', sent: false, reason: 'VOIDED' });
+  expect(app.sandbox.calls('openPosition')).toBe(0);
+});

@@ -1,0 +1,43 @@
+import type { Dates } from './dates.ts';
+
+/** How far a key's time may be ahead of the clock that judges it. */
+export const KEY_AHEAD_MS = 2_000;
+/** By how much the clocks of two processes may differ when they judge keys. */
+export const APART_MS = 1_000;
+/** A key up to this age still has its record: the life of a record, less a quarter of an hour for wrong clocks. */
+export const KEY_LIFE_MS = (24 * 60 - 15) * 60_000;
+/** What is added to each time with which a key's time is compared. */
+export const KEY_MARGIN_MS = KEY_AHEAD_MS + APART_MS;
+
+/** What a store remembers when it judges a key that has no record. */
+export interface Memory {
+  /** Keys that were made until then may have a record that is missing. Null until it is decided, after a creation or a loss. */
+  readonly sinceMs: number | null;
+  /** When the latest record of the account was removed to make room; 0 if none was. */
+  readonly removedAtMs: number;
+}
+
+/** Why an order may have used a key that has no record; `ahead` and `unmeasured` mean that this cannot be judged. */
+export type KeyFault = 'unmeasured' | 'ahead' | 'old';
+
+/** Null if no order can have used the key. The rules in order: the first match counts. */
+export function keyFault(madeMs: number, { sinceMs, removedAtMs }: Memory, dates: Dates) {
+  if (!dates.isMeasured) return 'unmeasured' satisfies KeyFault;
+  const isKept = isCovered(madeMs, sinceMs) && madeMs > removedAtMs + KEY_MARGIN_MS;
+  if (!isKept || dates.judgedMs - madeMs > KEY_LIFE_MS) return 'old' satisfies KeyFault;
+  return isAhead(madeMs, dates) ? ('ahead' satisfies KeyFault) : null;
+}
+
+/** Whether the records have every order with a key that was made then, unless the record has ended. */
+export function isCovered(madeMs: number, sinceMs: number | null): boolean {
+  return sinceMs !== null && madeMs > sinceMs + KEY_MARGIN_MS;
+}
+
+/** Whether the key can be taken at these dates, as far as its time alone tells. */
+export function isPlausible(madeMs: number, dates: Dates): boolean {
+  return !isAhead(madeMs, dates) && dates.judgedMs - madeMs <= KEY_LIFE_MS;
+}
+
+function isAhead(madeMs: number, { judgedMs }: Dates): boolean {
+  return madeMs > judgedMs + KEY_AHEAD_MS;
+}
