@@ -119,10 +119,10 @@ export class Scope implements OwnReads {
     return this.asViewer((viewer) => this.#services.prover.accountNow(viewer));
   }
 
-  /** A read of another service that this scope makes once, however often its document selects it. */
-  once<T>(name: string, read: () => Promise<T>): Promise<T> {
+  /** A read of another service that this scope makes once for each input, however often its document selects it. */
+  once<T>(name: string, input: unknown, read: () => Promise<T>): Promise<T> {
     this.#reads ??= new Map();
-    return memo(this.#reads, name, read) as Promise<T>;
+    return memo(this.#reads, `own ${name} ${JSON.stringify(input)}`, read) as Promise<T>;
   }
 
   plannedSession(): Promise<SessionAnswer> | null {

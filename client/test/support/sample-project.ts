@@ -112,7 +112,9 @@ function added(before: string, text: string): string {
   if (object === undefined) return before + text;
   const opening = `export const ${object} = {\n`;
   if (!before.includes(opening)) throw new Error(`${object} is no object`);
-  return before.replace(opening, (found) => found + text);
+  // A checkout that has followed the page has these lines.
+  const missing = text.split('\n').filter((line) => line === '' || !before.includes(line));
+  return before.replace(opening, (found) => found + missing.join('\n'));
 }
 
 /** The options of an app by `npm create vite`, and the stricter ones that a team may add. */

@@ -47,7 +47,7 @@ async function startWithAlerts(settings: Readonly<Record<string, string>> = {}, 
   );
   const { client } = started.use(openClient(alerts.url));
   const owner = async ({ scope }: Context) => {
-    const read = await scope.once('alerts', async () =>
+    const read = await scope.once('alerts', null, async () =>
       client.readFor(await scope.account(), scope.caller, getAlerts),
     );
     return read.owner;
