@@ -16,7 +16,8 @@ const USAGE = `npm run bench -- [options] [what]
     --beside     also measures this project in another form: a folder with another checkout, a flag of Node, or a
                  setting as NAME=value; --beside=--cpu-prof writes a profile
   Another benchmark, in place of rows:
-    live         the CPU per live event, compared with that of a bare loop; also with --quick`;
+    live         the CPU per live event, compared with that of a bare loop; also with --quick
+    sizing       requests a second and sockets of one core, and memory per socket; also with --quick`;
 
 const QUICK_PACE = {
   warmRequests: 3_000,
@@ -36,6 +37,7 @@ const USUAL_PACE = {
 const given = process.argv.slice(2);
 if (given.includes('--help')) print(USAGE);
 else if (given[0] === 'live') await import('./live.ts');
+else if (given[0] === 'sizing') await import('./sizing.ts');
 else await measure();
 
 async function measure(): Promise<void> {
