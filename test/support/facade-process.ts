@@ -18,7 +18,10 @@ export interface FacadeProcess extends Program {
 const SERVING = /"adminUrl":"([^"]+)","url":"([^"]+)","msg":"serving"/;
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Starts the program as operators run it. Its gateway is the caller's, so that the program can be started again with it. */
+/**
+ * Starts the program as operators run it, by default without a file of orders. Its gateway is the caller's, so that the
+ * program can be started again with it.
+ */
 export async function startFacadeProcess(
   environment: Environment & { readonly GATEWAY_URL: string },
   nodeFlags: readonly string[] = [],
@@ -33,7 +36,8 @@ export async function startFacadeProcess(
     url = address;
     return true;
   };
-  const env = { PORT: '0', ADMIN_PORT: '0', ...PATIENT, ...compileCache(), ...environment };
+  const own = { PORT: '0', ADMIN_PORT: '0', ORDER_STORE: 'memory' };
+  const env = { ...own, ...PATIENT, ...compileCache(), ...environment };
   const args = [...nodeFlags, program];
   const started = await startProgram(process.execPath, args, isServing, { cwd, env });
   return {

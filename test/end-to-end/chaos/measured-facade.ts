@@ -12,7 +12,7 @@ interface Measurement {
 
 /** Starts the service in a separate process, so that only its memory and CPU time are measured. */
 export function startMeasured(environment: Environment & { readonly GATEWAY_URL: string }) {
-  return startFacadeProcess({ ORDER_STORE: 'memory', ...environment }, [], PROGRAM);
+  return startFacadeProcess(environment, [], PROGRAM);
 }
 
 /** Measures the heap after a garbage collection, and the CPU time that the process has used. */

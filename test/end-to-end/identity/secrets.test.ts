@@ -137,7 +137,6 @@ test.each(['production', 'development'])(
       GATEWAY_HEADERS: JSON.stringify({ 'x-api-key': FIXED_HEADER }),
       NODE_ENV,
       LOG_LEVEL: 'trace',
-      ORDER_STORE: 'memory',
       LOGIN_LIMIT_PER_MINUTE: '1000',
     });
     const account = { login: 700001, group: 'standard-usd', sub: 'canary-subject' };

@@ -13,9 +13,8 @@ const ANSWER_MS = 100;
 test('a first list that arrived while the process was frozen beyond its deadline is sent', async () => {
   const clock = createScriptedClock(Date.now());
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40, clock });
-  const environment = { GATEWAY_URL: sandbox.url, ORDER_STORE: 'memory' };
   await using facade = await startFacadeProcess({
-    ...environment,
+    GATEWAY_URL: sandbox.url,
     GATEWAY_TIMEOUT_MS: String(TIMEOUT_MS),
   });
   const token = sandbox.token({ email: 'demo@example.com' });

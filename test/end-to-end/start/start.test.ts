@@ -229,8 +229,8 @@ test.each([
       msg: 'uncaught exception, exiting',
     },
   ]);
-  // Node does not print the error again as plain text.
-  expect(facade.logged.at(-1)).toBe(fatal[0]);
+  // Node does not print the error again as plain text. The line of the request may follow.
+  expect(facade.logged.filter((line) => !line.startsWith('{'))).toEqual([]);
 });
 
 test('a process that must not generate code starts, and answers each document again and again', async () => {

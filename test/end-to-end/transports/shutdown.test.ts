@@ -26,7 +26,6 @@ beforeAll(() => {
 function startFacade(environment = {}): Promise<FacadeProcess> {
   return startFacadeProcess({
     GATEWAY_URL: sandbox.url,
-    ORDER_STORE: 'memory',
     RATE_LIMIT_PER_MINUTE: '1000000',
     SHUTDOWN_GRACE_MS: String(GRACE_MS),
     ...environment,
