@@ -1,7 +1,7 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import { ClientLimits } from './admission/client-limits.ts';
 import { Execution } from './execution/execution.ts';
-import { ErrorCodes, type ErrorCodesOptions } from './operation/error-codes.ts';
+import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
 import { MessageBudget } from './transports/connections/message-budget.ts';
@@ -20,7 +20,7 @@ interface EngineOptions
     ServerOptions,
     Pick<RouteSettings, 'sites' | 'sdl'>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
-    Pick<ErrorCodesOptions, 'describe'> {
+    Pick<ErrorMaskingOptions, 'describe'> {
   readonly limiter: EngineLimiter;
   /** Whether results report their costs. */
   readonly receipts: boolean;
@@ -31,7 +31,7 @@ interface EngineOptions
   readonly forwardHeaders: readonly string[];
   readonly metrics: {
     readonly server: ServerMetrics;
-    readonly graph: ErrorCodesOptions['metrics'];
+    readonly graph: ErrorMaskingOptions['metrics'];
   };
 }
 
@@ -47,7 +47,7 @@ export function createEngine(options: EngineOptions) {
   const parts = {
     ...options,
     limits: new ClientLimits(limiter),
-    codes: new ErrorCodes({ log, metrics: graphMetrics, describe }),
+    codes: new ErrorMasking({ log, metrics: graphMetrics, describe }),
   };
   const settings = {
     ...options,

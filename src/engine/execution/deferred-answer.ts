@@ -2,7 +2,7 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { pullStreamOf } from '../../lib/pull-stream.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
-import { asGraphQLError } from '../operation/error-codes.ts';
+import { asGraphQLError } from '../operation/error-masking.ts';
 import type { JsonText } from '../operation/result-sink.ts';
 import { FollowedEvents } from './delivery.ts';
 

@@ -10,7 +10,7 @@ import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
-import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import { asGraphQLError, type ErrorMasking } from '../operation/error-masking.ts';
 import { Meter } from '../operation/meter.ts';
 import { overLimit } from '../operation/refusal.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
@@ -36,7 +36,7 @@ interface LiveOperation {
 }
 
 export interface EventResultsOptions {
-  readonly codes: ErrorCodes;
+  readonly codes: ErrorMasking;
   readonly receipts: boolean;
   readonly limits: ClientLimits;
   /** The budget of one event, in fields. */

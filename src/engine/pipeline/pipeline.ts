@@ -17,7 +17,7 @@ import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/event-results.ts';
 import type { Execution } from '../execution/execution.ts';
 import { iterated, iteratedEvents } from '../execution/iterated-events.ts';
-import { asGraphQLError, type ErrorCodes } from '../operation/error-codes.ts';
+import { asGraphQLError, type ErrorMasking } from '../operation/error-masking.ts';
 import { markNotSent, type Refusal, refused, withHeaders } from '../operation/refusal.ts';
 import { located, requestError } from '../operation/request-error.ts';
 import { traceOperation } from '../operation/request-trace.ts';
@@ -26,7 +26,7 @@ import { mayBeMutation, type TransportContext } from '../operation/transport-con
 export interface PipelineParts extends AdmissionParts {
   readonly schema: GraphQLSchema;
   readonly execution: Execution;
-  readonly codes: ErrorCodes;
+  readonly codes: ErrorMasking;
   readonly tracing: Tracing | null;
   /** The team's plugins, which run around the service's own. */
   readonly plugins: readonly TeamPlugin[];
@@ -77,7 +77,7 @@ interface Enveloped {
  */
 export class Pipeline {
   readonly schema: GraphQLSchema;
-  readonly codes: ErrorCodes;
+  readonly codes: ErrorMasking;
   readonly #parts: PipelineParts;
   readonly #yoga: ReturnType<typeof createOperationYoga>;
 

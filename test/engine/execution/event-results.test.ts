@@ -4,7 +4,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
 import { EventResults } from '../../../src/engine/execution/event-results.ts';
-import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
+import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
 import type { Meter } from '../../../src/engine/operation/meter.ts';
 import { singleClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
@@ -41,7 +41,7 @@ const client = singleClient('account', '1');
 /** Results whose clients are limited to this many fields in a minute. */
 function resultsFor(fieldsPerMinute: number): EventResults {
   const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
-  const codes = new ErrorCodes({
+  const codes = new ErrorMasking({
     log: createLog({ level: 'fatal', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
     describe: () => ({ message: 'masked', extensions: {} }),

@@ -2,7 +2,7 @@ import type { ExecutionArgs, GraphQLError } from 'graphql';
 import { MessageType } from 'graphql-ws';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
 import type { Subscribed } from '../../execution/event-results.ts';
-import { asGraphQLError } from '../../operation/error-codes.ts';
+import { asGraphQLError } from '../../operation/error-masking.ts';
 import { markNotSent, type Refusal } from '../../operation/refusal.ts';
 import { RequestSummary } from '../../operation/request-summary.ts';
 import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';

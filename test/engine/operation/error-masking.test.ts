@@ -1,6 +1,6 @@
 import { GraphQLError, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { ErrorCodes } from '../../../src/engine/operation/error-codes.ts';
+import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
 import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
 import type { PublicCause } from '../../../src/lib/error-codes.ts';
 import { createLog } from '../../../src/lib/log.ts';
@@ -9,7 +9,7 @@ import { createLog } from '../../../src/lib/log.ts';
 function maskedAs(described: PublicCause, document = '{ field }') {
   const lines: string[] = [];
   const counted: unknown[] = [];
-  const codes = new ErrorCodes({
+  const codes = new ErrorMasking({
     log: createLog({
       level: 'info',
       destination: { write: (line) => lines.push(line) },
@@ -37,7 +37,7 @@ test('an unknown error is masked, counted, and logged with its stack', () => {
   });
   expect(counted).toEqual(['INTERNAL']);
   expect(record.outcome).toBe('fault');
-  expect(log).toMatch(/a secret.*error-codes\.test\.ts/);
+  expect(log).toMatch(/a secret.*error-masking\.test\.ts/);
 });
 
 test('an error that several fields of a request share is logged once, and its limit counted once', () => {

@@ -13,7 +13,7 @@ interface ErrorMetrics {
   refusal(limit: unknown): void;
 }
 
-export interface ErrorCodesOptions {
+export interface ErrorMaskingOptions {
   readonly log: Log;
   readonly metrics: ErrorMetrics;
   /** Describes an error that a resolver threw. */
@@ -21,11 +21,11 @@ export interface ErrorCodesOptions {
 }
 
 /** Gives errors their codes, masks and counts them, and logs their causes. */
-export class ErrorCodes {
-  readonly #options: ErrorCodesOptions;
+export class ErrorMasking {
+  readonly #options: ErrorMaskingOptions;
   readonly #repeated = new RepeatedErrors(steadyClock.now);
 
-  constructor(options: ErrorCodesOptions) {
+  constructor(options: ErrorMaskingOptions) {
     this.#options = options;
   }
 
