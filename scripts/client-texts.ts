@@ -1,9 +1,10 @@
-import type { OrderOutcome } from '../client/src/orders/outcome.ts';
-import type { OrderProgress } from '../client/src/orders/ticket.ts';
+import type { OrderProgress, TicketState } from '../client/src/orders/ticket.ts';
 import { ERROR_CODES, type ErrorCode } from '../src/lib/error-codes.ts';
 
 /** What an app shows of an order. docs/clients.md says what to do besides. */
-const ORDERS: Readonly<Record<OrderProgress | OrderOutcome['status'], string>> = {
+const ORDERS: Readonly<Record<OrderProgress | TicketState['status'], string>> = {
+  ready: '',
+  placing: 'Sending your order …',
   sending: 'Sending your order …',
   asking: 'No answer yet. Asking what became of your order …',
   closing: 'Checking whether your order was placed …',

@@ -1,10 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, isObjectType } from 'graphql';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { startTestApp } from '../../test/support/app.ts';
 import facts from '../schema.json' with { type: 'json' };
+import { createClientWith } from '../src/core-client.ts';
 import { TradingGraphError } from '../src/errors.ts';
-import { executionResult, getDataID, keys, possibleTypes, typesWithoutId } from '../src/schema.ts';
+import {
+  executionResult,
+  forwardTo,
+  getDataID,
+  keys,
+  onAccountEnd,
+  possibleTypes,
+  typesWithoutId,
+} from '../src/schema.ts';
+import { signedIn } from './support/client.ts';
 
 const schema = buildSchema(
   readFileSync(join(import.meta.dirname, '..', '..', 'schema.graphql'), 'utf8'),
@@ -38,4 +49,51 @@ test('an answer for other clients has its data, and errors with their codes; wit
   const errors = [{ message: 'no', path: ['session'], extensions }];
   expect(executionResult({ data, errors: [error] })).toEqual({ data, errors });
   expect(() => executionResult({ data: null, errors: [error] })).toThrow(error);
+});
+
+test('all operations of another client go through this one, and an error without data ends them', async () => {
+  await using app = await startTestApp();
+  const client = createClientWith({ ...signedIn(app), environment: { isServer: false } });
+  onTestFinished(() => client.dispose());
+  const answerTo = (query: string, kind: string) =>
+    new Promise<unknown>((next, error) => {
+      const answers = forwardTo(client)({ query }, { kind });
+      const { unsubscribe } = answers.subscribe({
+        next: (result) => {
+          unsubscribe();
+          next(result.data);
+        },
+        error,
+        complete: () => {},
+      });
+    });
+  const session = { session: { login: '700001' } };
+  expect(await answerTo('{ session { login } }', 'query')).toEqual(session);
+  const read = 'mutation { markNotificationsRead(input: { ids: [1] }) { __typename } }';
+  const done = { markNotificationsRead: { __typename: 'Acknowledged' } };
+  expect(await answerTo(read, 'mutation')).toEqual(done);
+  const live = 'subscription { positionChanges { snapshot } }';
+  expect(await answerTo(live, 'subscription')).toEqual({ positionChanges: { snapshot: true } });
+  await expect(answerTo('{ nothing }', 'query')).rejects.toMatchObject({
+    code: 'GRAPHQL_VALIDATION_FAILED',
+  });
+});
+
+test('a cache forgets once when an account ends, and keeps the first data of the next', () => {
+  let changed: (login: string | null) => void = () => {};
+  const client = {
+    onAccountChange(listener: typeof changed) {
+      changed = listener;
+      return () => {};
+    },
+  };
+  let forgotten = 0;
+  onAccountEnd(client, () => {
+    forgotten += 1;
+  });
+  const counts = ['2', null, '3', '4', null].map((login) => {
+    changed(login);
+    return forgotten;
+  });
+  expect(counts).toEqual([1, 2, 2, 3, 4]);
 });

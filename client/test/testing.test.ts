@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { startTestApp } from '../../test/support/app.ts';
 import type { OrderProgress } from '../src/orders/ticket.ts';
-import { type FakeOptions, fakeClient } from '../src/testing.ts';
+import { type FakeOptions, fakeClient, sandboxToken } from '../src/testing.ts';
 
 const ORDER = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 const AAPL = { id: '1', symbol: 'AAPL', side: 'BUY', units: 2, priceOpen: 100, profit: 0 } as const;
@@ -142,4 +143,17 @@ test('a trusted document is answered by its id', async () => {
   const later = client.query({ documentId: 'other' }, undefined, options);
   await market.answer({ data: { session: null } });
   expect((await later).data).toEqual({ session: null });
+});
+
+test('a user of the sandbox stays signed in, and is signed in again when a token was refused', async () => {
+  await using app = await startTestApp();
+  const token = sandboxToken(app.url, 'pro@example.com');
+  const first = await token({ force: false });
+  expect(await token({ force: false })).toBe(first);
+  const renewed = await token({ force: true });
+  expect(renewed).not.toBe(first);
+  const { data } = await app.query('{ session { login } }', { token: renewed ?? null });
+  expect(data.session.login).toBe('700002');
+  const nowhere = sandboxToken(`${app.url}/nowhere`);
+  await expect(nowhere({ force: false })).rejects.toThrow('There is no sandbox at');
 });

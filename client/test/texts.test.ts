@@ -20,7 +20,13 @@ test('texts.json has every code of docs/errors.md, with the text to show there',
   }
 });
 
-test.each(Object.entries(texts.orders))('docs/clients.md shows the text of %s', (status, text) => {
+const { ready: _, placing, ...shown } = texts.orders;
+
+test('an app without `progress` shows that an order is being sent', () => {
+  expect(placing).toBe(texts.orders.sending);
+});
+
+test.each(Object.entries(shown))('docs/clients.md shows the text of %s', (status, text) => {
   const row = new RegExp(`^\\| \`${status}\` \\|.*$`, 'm').exec(page('docs/clients.md'))?.[0];
   expect(row).toContain(`“${text}”`);
 });

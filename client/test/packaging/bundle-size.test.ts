@@ -13,7 +13,11 @@ test.each([
   ['live.ts', 'the core or other features', /core|orders|subscribe/],
   ['orders.ts', 'the core or other features', /core|live|generated/],
   ['follow.ts', 'the core or other features', /core|orders|subscribe\//],
-  ['schema.ts', 'any other part of the client', /^(?!schema|generated|cache|execution)/],
+  [
+    'schema.ts',
+    'any other part of the client',
+    /^(?!schema|generated|account-end|cache|execution|fo|fire)/,
+  ],
   ['react.ts', 'the features that its hooks need', /core|orders|subscribe/],
   ['index.ts', 'React or Apollo Client', /react|apollo|type-policies/],
 ])('%s adds no module of %s to the bundle', async (entry, _what, others) => {

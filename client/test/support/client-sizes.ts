@@ -23,7 +23,7 @@ const ROWS: readonly Measured[] = [
   { file: WHOLE, maxKilobytes: 22.7 },
   { file: 'react', beside: WHOLE, maxKilobytes: 0.9 },
   { file: 'apollo', beside: WHOLE, maxKilobytes: 1.6 },
-  { file: 'schema', maxKilobytes: 0.9 },
+  { file: 'schema', maxKilobytes: 1.2 },
 ];
 
 export interface Size extends Measured {
