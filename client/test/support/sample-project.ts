@@ -15,8 +15,12 @@ export const PAGES: readonly string[] = globSync('**/*.md', {
 
 /** The pages whose samples change this checkout. Those of all other pages belong to apps. */
 export const OF_CHECKOUT: ReadonlySet<string> = new Set(['CONTRIBUTING.md', 'docs/your-own.md']);
-/** Packages that are not installed here. frameworks.test.ts and empty-folder.test.ts compile with them. */
-const OF_FRAMEWORKS = /from '(?:vue|@angular\/core|next\/[\w-]+|@urql\/core|relay-runtime)'/;
+/**
+ * Packages that are not installed here, files that commands make, and a declaration that concerns all apps. Suites of the
+ * frameworks and of other clients compile with them.
+ */
+const OF_FRAMEWORKS =
+  /from '(?:vue|@angular\/core|next\/[\w-]+|@urql\/[\w-]+|relay-runtime|react-relay|vite-plugin-relay|urql|@tanstack\/react-query|\.\/gql)'|^declare module/m;
 
 type Files = Map<string, string>;
 
