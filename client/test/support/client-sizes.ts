@@ -20,7 +20,7 @@ const ROWS: readonly Measured[] = [
   { file: 'live', beside: 'core-client', maxKilobytes: 3.9 },
   { file: 'orders', beside: 'core-client', maxKilobytes: 7.0 },
   { file: 'follow', maxKilobytes: 4.0 },
-  { file: WHOLE, maxKilobytes: 22.7 },
+  { file: WHOLE, maxKilobytes: 22.8 },
   { file: 'react', beside: WHOLE, maxKilobytes: 0.9 },
   { file: 'apollo', beside: WHOLE, maxKilobytes: 1.6 },
   { file: 'schema', maxKilobytes: 1.2 },
