@@ -31,11 +31,12 @@ const IN_CHECKOUT = /^npm start\b/;
 
 vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 10 * MINUTES_MS });
 
+/** The packed client, under the path that `npm run pack:client` prints. */
+let tarball = '';
+
 const reason = offline();
 
 let folder: string;
-/** The packed client, under the path that `npm run pack:client` prints. */
-let tarball = '';
 let app: TestApp;
 
 /** The commands of a page that are run in the app's folder, in their order. Commands for the checkout are left out. */
@@ -67,7 +68,7 @@ function offline(): string | null {
     run('npm view graphql version --fetch-retries=0 --fetch-timeout=10000', tmpdir());
     return null;
   } catch {
-    return 'no registry here';
+    return 'the registry does not answer';
   }
 }
 
@@ -140,6 +141,8 @@ describe.skipIf(reason !== null)(
       expect(existsSync(tarball)).toBe(true);
       const empty = join(folder, 'by-the-printed-line');
       mkdirSync(empty);
+      // npm would look for an app in the folders above.
+      writeFileSync(join(empty, 'package.json'), '{}');
       run(`npm install ${tarball}`, empty);
       expect(readdirSync(join(empty, 'node_modules'))).toContain('trading-graph-client');
     });
