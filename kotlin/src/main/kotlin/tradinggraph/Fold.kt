@@ -82,11 +82,12 @@ private fun List<Row>.after(changes: JsonElement?, isWhole: Boolean): List<Row>?
   val known = associateBy { it.id }
   val rows = if (isWhole) LinkedHashMap() else LinkedHashMap(known)
   for (id in changes.list("closed")) rows.remove((id as? JsonPrimitive)?.content)
-  fun put(row: Row) {
+  fun put(fields: JsonElement, before: JsonObject = NOTHING) {
+    val row = Row(JsonObject(before + (fields as? JsonObject ?: throw protocolError("A row is no object."))))
     rows[row.id] = known[row.id]?.takeIf { it == row } ?: row
   }
-  for (fields in changes.list("upserted")) put(Row(fields as JsonObject))
-  for (tick in changes.list("ticks")) put(Row(JsonObject((rows[tick.text("id")] ?: return null).fields + tick as JsonObject)))
+  for (fields in changes.list("upserted")) put(fields)
+  for (tick in changes.list("ticks")) put(tick, (rows[tick.text("id")] ?: return null).fields)
   val result = rows.values.toList()
   return if (size == result.size && indices.all { this[it] === result[it] }) this else result
 }

@@ -180,8 +180,9 @@ public class LiveAccount(
 
   private suspend fun afterFailure(failure: TradingGraphException): Long {
     error = failure
-    val isFinal = !failure.retryable && failure.code !in PASSING
-    if (isFinal) {
+    // The source may have another token by the next connection.
+    val mayPass = failure.retryable || failure.code in PASSING || (failure.code == UNAUTHENTICATED && ends == 0)
+    if (!mayPass) {
       // An error that does not pass ends the list, until the app is signed in again.
       if (failure.code == SIGNED_OUT) folded = null
       isFollowing = false

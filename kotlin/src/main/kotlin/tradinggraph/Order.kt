@@ -26,8 +26,10 @@ private fun newKey(millis: Long): String {
 /** What is done for an order: it is sent, its outcome is asked for under the same key, or its key is closed. */
 public enum class Step { SENDING, ASKING, CLOSING }
 
-/** The end of a search for an outcome. */
-internal class Found(val outcome: Outcome, /** The server's own. */ val answer: JsonObject? = null, val isKeyUsedUp: Boolean = false)
+/** The end of a search for an outcome; [answer] is the server's own. */
+internal class Found(val outcome: Outcome, val answer: JsonObject? = null) {
+  val isKeyUsedUp get() = outcome is Outcome.Unsent && (answer != null || outcome.error.needsOtherKey)
+}
 
 /**
  * One order. Its outcome is sought in steps. `SENDING`: no request of it has left; an error leaves it unsent. `ASKING`: one may have left
@@ -50,6 +52,7 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
   private var requests = 0
   private var isKeyUsable = entry != null
   private var isClosing = false
+  private var taps = 0
 
   /** The last failure that says more than a time-out. */
   private var reason: TradingGraphException? = null
@@ -64,8 +67,9 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
 
   private val isOffline get() = own.device.network.value == null
 
-  /** Notes another tap for an unsent order. Its user and its time may be others. */
+  /** Notes another tap. The user and the time of an unsent order may be others. */
   fun begin() {
+    taps += 1
     if (isInDoubt) return
     signIn = own.tokens.signIn
     login = null
@@ -83,8 +87,7 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
     } catch (error: TradingGraphException) {
       error
     }
-    val outcome = if (isInDoubt) Outcome.Unknown(null, failure) else Outcome.Unsent(failure)
-    return Found(outcome, isKeyUsedUp = !isInDoubt && failure.needsOtherKey)
+    return Found(if (isInDoubt) Outcome.Unknown(null, failure) else Outcome.Unsent(failure))
   }
 
   private suspend fun run(search: Search, onStep: (Step) -> Unit): Found {
@@ -180,21 +183,22 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
     val order = answer.data.field("order") as? JsonObject
     if (order == null) answer.errors.firstOrNull()?.let { throw it }
     if (order == null && answer.data?.containsKey("order") != true) throw protocolError("The answer has no outcome.")
-    val outcome = outcomeOf(order ?: return null, key!!, isFirst)
-    return Found(outcome, order, isKeyUsedUp = outcome is Outcome.Unsent)
+    return order?.let { Found(outcomeOf(it, key!!, isFirst), it) }
   }
 
   /** Keeps the server's outcome until the app has had time to show it. */
   fun settle(answer: JsonObject?) {
     isInDoubt = false
     val stored = entry ?: return
+    val tap = taps
     own.scope.launch {
       if (answer != null) {
         runCatching { own.keep(stored.copy(answer = answer)) }
         delay(SHOWN_MS)
       }
+      if (tap != taps) return@launch
       runCatching { own.drop(stored) }
-      own.underWay.remove(stored.key)
+      if (tap == taps) own.underWay.remove(stored.key)
     }
   }
 

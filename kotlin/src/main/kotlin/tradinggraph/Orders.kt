@@ -31,6 +31,7 @@ internal class OrderContext(
 ) {
   /** The keys of this run's orders that have no outcome, or whose outcome is being stored. */
   val underWay = mutableSetOf<String>()
+  private val writing = Mutex()
 
   /** Asks for the server's time, unless it is known. */
   suspend fun learnTime() {
@@ -40,11 +41,14 @@ internal class OrderContext(
   /** Stores a key. A write that ends after its order was given up is undone, unless the key [isNeeded]. */
   suspend fun keep(stored: StoredKey, isNeeded: () -> Boolean = { true }) = scope.async {
     val entry = jsonOf("input" to stored.order.input, "sendBefore" to stored.sendBefore, "answer" to stored.answer)
-    guarded { storage.write(stored.name, entry.toString()) }
+    write(stored, entry.toString())
     if (!isNeeded()) drop(stored)
   }.await()
 
-  suspend fun drop(stored: StoredKey) = guarded { storage.write(stored.name, null) }
+  suspend fun drop(stored: StoredKey) = write(stored, null)
+
+  /** One write at a time, in the order of the calls: a key that is placed again must not be dropped by its former end. */
+  private suspend fun write(stored: StoredKey, text: String?) = writing.withLock { guarded { storage.write(stored.name, text) } }
 
   suspend fun stored(login: String): List<StoredKey> = guarded { storage.read("orders/$login/") }.map { (name, text) ->
     val entry = parseJson(text)
@@ -73,13 +77,13 @@ public class Orders internal constructor(private val own: OrderContext) {
    */
   public suspend fun resume(within: Duration = 30.seconds): List<Ticket> = own.scope.async {
     val since = Stopwatch(own.device)
-    withTimeoutOrNull(within) {
+    val stored = withTimeoutOrNull(within) {
       val login = own.requests.login()
       own.learnTime()
-      val atOnce = Semaphore(AT_ONCE)
-      val waiting = own.stored(login).filter { it.key !in own.underWay }
-      waiting.map { async { atOnce.withPermit { resumed(it, within.inWholeMilliseconds - since.elapsedMs) } } }.awaitAll()
+      own.stored(login).filter { it.key !in own.underWay }
     } ?: throw lateError()
+    val atOnce = Semaphore(AT_ONCE)
+    stored.map { async { atOnce.withPermit { resumed(it, within.inWholeMilliseconds - since.elapsedMs) } } }.awaitAll()
   }.await().map { (ticket, settle) -> ticket.also { settle() } }
 
   private suspend fun resumed(stored: StoredKey, withinMs: Long): Pair<Ticket, () -> Unit> {

@@ -2,6 +2,7 @@ package tradinggraph
 
 import java.time.Instant
 import java.util.concurrent.Executors
+import java.util.concurrent.TimeUnit
 import kotlin.random.Random
 import kotlin.time.Duration
 import kotlin.time.Duration.Companion.seconds
@@ -146,7 +147,9 @@ public class TradingGraph internal constructor(
     fun platformOf(http: OkHttpClient): Platform {
       // Daemons, or an idle thread would keep a program running for a minute.
       val threads = Dispatcher(Executors.newCachedThreadPool { Thread(it, "trading-graph").apply { isDaemon = true } })
-      val own = http.newBuilder().dispatcher(threads).retryOnConnectionFailure(false).followRedirects(false).followSslRedirects(false).build()
+      val own = http.newBuilder().dispatcher(threads).retryOnConnectionFailure(false).followRedirects(false).followSslRedirects(false)
+        // This client has deadlines of its own, and an order may take longer than OkHttp's.
+        .readTimeout(0, TimeUnit.MILLISECONDS).callTimeout(0, TimeUnit.MILLISECONDS).build()
       // An interceptor of the app may repeat a request.
       val resends = own.interceptors.isNotEmpty() || own.networkInterceptors.isNotEmpty()
       return Platform(own, own, own.connectionPool::evictAll, resends)

@@ -54,7 +54,7 @@ class CaseRun(private val case: JsonObject, private val event: JsonObject) {
         if (name != null) act(name, step as JsonObject) else expect(step.text("must")!!, step as JsonObject)
         time.pass(0)
       } catch (error: Throwable) {
-        throw AssertionError("Step ${index + 1}, $step: ${error.message}", error)
+        throw AssertionError("${case.text("rule")} ${case.text("name")}, step ${index + 1}, $step: ${error.message}", error)
       }
     }
     graph?.close()
