@@ -52,6 +52,7 @@ class Service : AutoCloseable {
   override fun close() {
     kill()
     orders.delete()
+    File("$orders.mark").delete()
   }
 
   private fun ask(method: String, path: String, body: String? = null) =
