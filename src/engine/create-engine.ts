@@ -4,6 +4,7 @@ import { Execution } from './execution/execution.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
+import { warnOfUnusedHooks } from './pipeline/unused-hooks.ts';
 import { MessageBudget } from './transports/connections/message-budget.ts';
 import { OpenConnections } from './transports/connections/open-connections.ts';
 import { HttpServer } from './transports/http/http-server.ts';
@@ -42,6 +43,7 @@ export function createEngine(options: EngineOptions) {
   const { log, limiter, connections, authCookie, describe } = options;
   const { server: metrics, graph: graphMetrics } = options.metrics;
   const { clock } = connections;
+  warnOfUnusedHooks(options.plugins, log);
   const cookie = authCookie && createAuthCookie(authCookie);
   const refused = (limit: LimitLabel) => graphMetrics.refusal(limit);
   const parts = {

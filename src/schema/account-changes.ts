@@ -1,7 +1,7 @@
 import type { ChangedOrders, FeedEvent } from '../domain/feed/feed-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
-import type { PullStream } from '../lib/pull-stream.ts';
+import type { EventIterator } from '../lib/event-iterator.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
@@ -72,8 +72,8 @@ builder.subscriptionField('accountChanges', (t) =>
     description:
       'The whole account as a snapshot, then its changes: open positions, pending orders and the figures of the session. An event arrives at least every `heartbeatSeconds`. If you select neither `orders` nor `session`, it costs the gateway as many calls as `positionChanges`.',
     args: changesArgs,
-    subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
-      watching(context, args, async (proof, viewer): Promise<PullStream<FeedEvent>> => {
+    subscribe: async (_root, args, context): Promise<EventIterator<FeedEvent>> =>
+      watching(context, args, async (proof, viewer): Promise<EventIterator<FeedEvent>> => {
         const { feeds, catchUp } = context.services;
         const plan = context.planOf();
         const lists = plan.has('snapshots') ? 'orders' : 'positions';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import type { Identified, ListEvent } from '../domain/feed/list-state.ts';
 import type { Caller } from '../gateway/caller.ts';
-import type { PullStream } from '../lib/pull-stream.ts';
+import type { EventIterator } from '../lib/event-iterator.ts';
 import { builder } from './builder.ts';
 import { exposed, type RefOf } from './exposed.ts';
 import { nonNull } from './field-options.ts';
@@ -50,7 +50,7 @@ export function liveList<Row extends Identified>(field: string, list: LiveList<R
       ...nonNull(description),
       type: ChangesRef,
       args: changesArgs,
-      subscribe: async (_root, args, context): Promise<PullStream<ListEvent<Row>>> =>
+      subscribe: async (_root, args, context): Promise<EventIterator<ListEvent<Row>>> =>
         watching(context, args, (proof, viewer) => {
           const { services } = context;
           const feeds = services.ownLists.of(list, () => ({

@@ -6,7 +6,7 @@ import type { ListEvent } from '../domain/feed/list-state.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
 import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
-import type { PullStream } from '../lib/pull-stream.ts';
+import type { EventIterator } from '../lib/event-iterator.ts';
 import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
@@ -123,7 +123,7 @@ builder.subscriptionFields((t) => ({
     description:
       'The open positions: the whole list immediately, then again whenever it has changed.',
     args: watchArgs,
-    subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
+    subscribe: async (_root, args, context): Promise<EventIterator<FeedEvent>> =>
       watching(context, args, (proof, viewer) =>
         context.services.feeds.watch(proof, viewer, { ...args, follows: 'list' }),
       ),
@@ -135,7 +135,7 @@ builder.subscriptionFields((t) => ({
     description:
       'The open positions as a snapshot, then their changes. An event arrives at least every `heartbeatSeconds`, even if nothing has changed.',
     args: changesArgs,
-    subscribe: async (_root, args, context): Promise<PullStream<FeedEvent>> =>
+    subscribe: async (_root, args, context): Promise<EventIterator<FeedEvent>> =>
       watching(context, args, (proof, viewer) => {
         const options = { ...args, ticks: context.planOf().has('ticks') };
         return context.services.feeds.watch(proof, viewer, options);

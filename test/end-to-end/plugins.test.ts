@@ -103,7 +103,7 @@ describe('a plugin', () => {
     }
   });
 
-  test('that copies a cached result sends only its data', async () => {
+  test('that copies a result adds only its own extensions', async () => {
     const plugin: TeamPlugin = {
       onExecute: () => ({
         onExecuteDone: ({ result, setResult }) =>
@@ -139,5 +139,46 @@ describe('a plugin', () => {
     const subscriptions = async () =>
       /_subscriptions (\d+)/.exec(await (await fetch(`${app.adminUrl}/metrics`)).text())?.[1];
     await eventually(async () => expect(await subscriptions()).toBe('0'));
+  });
+
+  test('sees each part of a deferred answer, and can change it', async () => {
+    const seen: unknown[] = [];
+    const plugin: TeamPlugin = {
+      onExecute: () => ({
+        onExecuteDone: () => ({
+          onNext: ({ result, setResult }) => {
+            seen.push(Object.keys(result));
+            setResult({ ...result, extensions: { seen: seen.length } });
+          },
+        }),
+      }),
+    };
+    await using app = await startTestApp({}, { plugins: [plugin] });
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        accept: 'multipart/mixed;deferSpec=20220824',
+        authorization: `Bearer ${await app.signIn()}`,
+      },
+      body: JSON.stringify({ query: '{ session { id } ... @defer { customerId } }' }),
+    });
+    const text = await response.text();
+    expect(seen).toHaveLength(2);
+    expect(text.match(/"extensions":\{"seen":\d\}/g)).toHaveLength(2);
+    expect(text).toContain('"customerId":"cus_700001"');
+  });
+
+  test('is named at the start if it has a hook of yoga’s HTTP handler', async () => {
+    const plugins: readonly TeamPlugin[] = [
+      { onExecute() {} },
+      { onRequest() {}, onResponse() {} },
+    ];
+    await using app = await startTestApp({}, { plugins });
+    const warned = app.logged.map((line) => JSON.parse(line)).filter(({ hook }) => hook);
+    expect(warned).toMatchObject([
+      { level: 'warn', hook: 'onRequest', plugin: 2 },
+      { level: 'warn', hook: 'onResponse', plugin: 2 },
+    ]);
   });
 });

@@ -88,6 +88,7 @@ export class ProofLedger {
   readonly #refusals: LRUCache<string, Refusal>;
   /** Answers to calls that began before this logical time do not count: the token's refusal may have been evicted. */
   #evictedAtTime = 0;
+  readonly #refusalListeners: ((viewer: Viewer) => void)[] = [];
   /** Signatures do not count before this date: the token's refusal may have been evicted. */
   #evictedUntilMs = -Infinity;
 
@@ -108,6 +109,11 @@ export class ProofLedger {
 
   get byteSize(): number {
     return this.#evidence.calculatedSize + this.#refusals.calculatedSize;
+  }
+
+  /** The listener is called in the turn in which the gateway's refusal of a token has arrived. */
+  onRefused(listener: (viewer: Viewer) => void): void {
+    this.#refusalListeners.push(listener);
   }
 
   /** The status of a token for the engine, always as of the latest answer. */
@@ -209,7 +215,8 @@ export class ProofLedger {
   }
 
   /** Records a 401 of any operation. */
-  refused({ tokenHash, expiresAtMs }: Viewer): void {
+  refused(viewer: Viewer): void {
+    const { tokenHash, expiresAtMs } = viewer;
     const evidence = this.#evidence.get(tokenHash);
     const wasAccepted =
       evidence !== undefined && (evidence.isSigned || evidence.acceptedAtMs !== -Infinity);
@@ -220,6 +227,7 @@ export class ProofLedger {
     const atTime = this.#options.logicalClock.next();
     this.#refusals.set(tokenHash, { atTime, expiresAtMs, isSigned });
     if (!isRepeated) this.#options.onJudged?.('refused');
+    for (const listener of this.#refusalListeners) listener(viewer);
   }
 
   #evidenceOf(viewer: Viewer): TokenEvidence {

@@ -8,7 +8,7 @@ import type { PollSchedule } from './poll-schedule.ts';
 
 /** The services and settings from which every live list is made. */
 export interface ListFeedOptions {
-  readonly ledger: Pick<ProofLedger, 'account' | 'isProved' | 'accountHasLapsed'>;
+  readonly ledger: Pick<ProofLedger, 'account' | 'isProved' | 'accountHasLapsed' | 'onRefused'>;
   readonly schedule: PollSchedule;
   readonly clock: Clock;
   readonly random: () => number;

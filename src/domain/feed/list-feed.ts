@@ -79,6 +79,10 @@ export abstract class ListFeed<
     this.#expectList();
   }
 
+  tokenRefused(viewer: Viewer): void {
+    this.tokens.refused(viewer);
+  }
+
   leave(subscription: FeedSubscription): void {
     this.tokens.leave(subscription);
   }

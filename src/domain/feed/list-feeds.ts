@@ -1,7 +1,7 @@
 import type { ReadTimes } from '../../gateway/read-times.ts';
 import type { Account } from '../../lib/account.ts';
+import type { EventIterator } from '../../lib/event-iterator.ts';
 import { memo } from '../../lib/memo.ts';
-import type { PullStream } from '../../lib/pull-stream.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import type { ReadState } from './event-reader.ts';
@@ -17,6 +17,7 @@ interface KeptFeed<Event> extends SubscribedFeed<Event> {
   readonly subscriptionCount: number;
   join(subscription: FeedSubscription): void;
   accountChanged(): void;
+  tokenRefused(viewer: Viewer): void;
   close(): void;
 }
 
@@ -31,6 +32,8 @@ export abstract class ListFeeds<Feed extends KeptFeed<Event>, Event extends List
 
   constructor(options: ListFeedOptions) {
     this.#options = options;
+    // What is under way for a refused token's subscriptions must not be sent.
+    options.ledger.onRefused((viewer) => this.feeds.get(viewer.account)?.tokenRefused(viewer));
   }
 
   protected abstract create(proof: AccountProof, onClosed: () => void): Feed;
@@ -39,7 +42,7 @@ export abstract class ListFeeds<Feed extends KeptFeed<Event>, Event extends List
    * Emits a snapshot, or the changes since the cursor `after`; then further changes. A subscription that follows the list
    * gets a snapshot each time. Polling starts with the first pull.
    */
-  watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): PullStream<Event> {
+  watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): EventIterator<Event> {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
     return new Subscription<Event>(this.#options, lasting(viewer), how, (subscription) => {

@@ -79,7 +79,7 @@ export function admit(
       isInParts: deferring !== null,
       client,
       issuedToken: null,
-      events: null,
+      live: null,
     };
   });
 }

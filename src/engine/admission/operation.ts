@@ -4,8 +4,8 @@ import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/trusted-documents.ts';
+import type { LiveResults } from '../operation/live-results.ts';
 import type { Meter } from '../operation/meter.ts';
-import type { OperationEvents } from '../operation/result-sink.ts';
 import type { TransportContext } from '../operation/transport-context.ts';
 
 /** An admitted operation. Its execution may add to it, but does not change earlier decisions. */
@@ -31,6 +31,6 @@ export interface Operation {
   client: Client;
   /** The token that a sign-in has issued; otherwise null. */
   issuedToken: string | null;
-  /** The events of a subscription that has begun, which its transport delivers. */
-  events: OperationEvents | null;
+  /** The results of a subscription that has begun; otherwise null. */
+  live: LiveResults | null;
 }

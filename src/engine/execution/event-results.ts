@@ -3,26 +3,26 @@ import {
   type ExecutionResult,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import { EventIterator } from '../../lib/event-iterator.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import { PullStream, pullStreamOf } from '../../lib/pull-stream.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import { asGraphQLError, type ErrorMasking } from '../operation/error-masking.ts';
+import { LiveResults } from '../operation/live-results.ts';
 import { Meter } from '../operation/meter.ts';
 import { overLimit } from '../operation/refusal.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
-import type { JsonText } from '../operation/result-sink.ts';
-import { FollowedEvents } from './delivery.ts';
 
-/** The events, or a result with errors if there are none. */
-export type Subscribed = AsyncIterable<ExecutionResult> | ExecutionResult;
+/** The results of events, the parts of an answer, or one result. */
+export type Subscribed = AsyncIterableIterator<ExecutionResult> | ExecutionResult;
 
 /** A subscription, with the inputs that the execution of each event needs. */
 interface LiveOperation {
-  readonly events: PullStream<unknown>;
+  readonly events: AsyncIterable<unknown>;
   readonly prepared: PreparedOperation;
   readonly args: ValidatedExecutionArgs;
   readonly facts: RequestFacts;
@@ -53,7 +53,7 @@ export class EventResults {
     this.#options = options;
   }
 
-  /** Begins a subscription. Its transport calls `deliver`, because iterating would cost a promise for each event. */
+  /** Begins a subscription. Returns the results of its events, or a result with errors. */
   async begin(context: OperationContext): Promise<Subscribed> {
     const { limits } = this.#options;
     const { operation } = context;
@@ -69,16 +69,15 @@ export class EventResults {
       reportsEnd(source.errors?.[0]?.originalError);
       return source;
     }
-    const events = source instanceof PullStream ? source : pullStreamOf<unknown>(source);
     // Beginning the subscription may have proved the token's account.
     const client = limits.currentClient(operation);
     const { limiter } = limits;
     if (limiter.take('subscriptions', client).isOver) {
-      events.leave();
+      fireAndForget('live results', Promise.resolve(source[Symbol.asyncIterator]().return?.()));
       return { errors: overLimit('subscriptions').errors };
     }
-    operation.events = this.follow({
-      events,
+    operation.live = this.follow({
+      events: source,
       prepared,
       // Each event has its own context. This context and unused variables must not live until the subscription ends.
       args: { ...args, contextValue: null, rawVariableValues: {} },
@@ -89,15 +88,15 @@ export class EventResults {
       record,
       newContext: context.eventContexts(),
     });
-    return operation.events;
+    return operation.live;
   }
 
-  follow(live: LiveOperation): FollowedEvents {
+  follow(live: LiveOperation): LiveResults {
     const { events, caller, reportsEnd, ended, record, newContext } = live;
     const { signal } = caller;
-    const stream = new FollowedEvents(events, {
-      text: (event) => this.#textOf(event as object, live),
-      failure: (error) => {
+    const results = new LiveResults(events, {
+      resultOf: (event) => this.#resultOf(event, live),
+      lastResult: (error) => {
         const result = { errors: [asGraphQLError(error)] };
         // Counts the error even if it is not sent.
         const shown = this.#published(result, record, newContext(), NO_COST);
@@ -108,15 +107,15 @@ export class EventResults {
         ended();
       },
     });
-    // Some transports propagate a disconnect only with the next event, so the AbortSignal ends the stream.
-    const leave = () => stream.leave();
+    // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
+    const leave = () => fireAndForget('live results', results.return());
     if (signal?.aborted) leave();
     else signal?.addEventListener('abort', leave);
-    return stream;
+    return results;
   }
 
-  /** Returns the event's result as JSON. Throws if the client is over its limit of fields, which ends its subscription. */
-  #textOf(event: object, live: LiveOperation): MaybePromise<JsonText> {
+  /** Executes an event. Throws if the client is over its limit of fields, which ends its subscription. */
+  #resultOf(event: unknown, live: LiveOperation): MaybePromise<ExecutionResult> {
     const { limits, maxCost } = this.#options;
     const { events, prepared, args, facts, caller, newContext } = live;
     const client = clientOf(caller);
@@ -128,12 +127,12 @@ export class EventResults {
     const eventArgs = { ...args, rootValue: event, contextValue: context };
     return chain(prepared.executor.execute(eventArgs, meter), (result) => {
       // The client does not get the changes of this event, so the next event has to repeat them.
-      if (result.data == null) events.missed();
+      if (result.data == null && events instanceof EventIterator) events.missed();
       // An event over its budget ends its subscription, because the next event would exceed it too.
       if (meter.isOver) throw meter.error();
       const run = { cost: facts.cost, fields: meter.fields };
       limits.limiter.spend('fields', client, run.fields);
-      return JSON.stringify(this.#published(result, live.record, context, run));
+      return this.#published(result, live.record, context, run);
     });
   }
 

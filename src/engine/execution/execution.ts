@@ -3,7 +3,7 @@ import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
-import { type AnswerPart, deferredAnswer } from './deferred-answer.ts';
+import { deferredAnswer } from './deferred-answer.ts';
 import { EventResults, type EventResultsOptions, type Subscribed } from './event-results.ts';
 
 /** Executes admitted operations: queries and mutations here, the events of subscriptions in `EventResults`. */
@@ -31,8 +31,14 @@ export class Execution {
     const { operation } = context;
     const isSubscription = operation.prepared.node.operation === 'subscription';
     // Each event has its own receipt. In a deferred answer the last part has the receipt.
-    if (!this.#parts.receipts || isSubscription || Symbol.asyncIterator in result) return result;
-    const { cost, meter } = operation;
+    return isSubscription || Symbol.asyncIterator in result
+      ? result
+      : this.#withReceipt(context, result);
+  }
+
+  #withReceipt(context: OperationContext, result: ExecutionResult): ExecutionResult {
+    if (!this.#parts.receipts) return result;
+    const { cost, meter } = context.operation;
     const receipt = context.receipt({ cost, fields: meter.fields });
     return { ...result, extensions: { ...receipt, ...result.extensions } };
   }
@@ -52,19 +58,16 @@ export class Execution {
         limits.chargeFields(operation);
         return withinBudget(result, meter, false);
       }
-      operation.events = deferredAnswer(result, {
+      return deferredAnswer(result, {
         masked: (part) => codes.maskedResult(part, record),
-        last: (part) => this.withReceipt(context, part),
-        write(part) {
+        last: (part) => this.#withReceipt(context, part),
+        charge({ incremental = [] }) {
           // A part takes longer to make than several fields.
-          const { incremental = [] } = part as Pick<AnswerPart, 'incremental'>;
           meter.count(FIELDS_PER_PART * incremental.length);
           if (meter.isOver) throw meter.error();
-          return JSON.stringify(part);
         },
         ended: () => limits.chargeFields(operation),
       });
-      return operation.events;
     });
   }
 

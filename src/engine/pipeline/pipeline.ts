@@ -8,6 +8,7 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
@@ -16,8 +17,8 @@ import type { Operation } from '../admission/operation.ts';
 import type { OperationContext } from '../admission/operation-context.ts';
 import type { Subscribed } from '../execution/event-results.ts';
 import type { Execution } from '../execution/execution.ts';
-import { iterated, iteratedEvents } from '../execution/iterated-events.ts';
 import { asGraphQLError, type ErrorMasking } from '../operation/error-masking.ts';
+import { LiveResults } from '../operation/live-results.ts';
 import { markNotSent, type Refusal, refused, withHeaders } from '../operation/refusal.ts';
 import { located, requestError } from '../operation/request-error.ts';
 import { traceOperation } from '../operation/request-trace.ts';
@@ -43,15 +44,17 @@ interface PluginContext {
   readonly [OWN]: OwnContext;
 }
 
-/** Any object, because a published plugin may be written for another context. */
-export type TeamPlugin = Plugin<PluginContext> | object;
+/** A plugin for this context, or a published one for any. Only `onPluginInit` has a type that one of them cannot have. */
+export type TeamPlugin = Omit<Plugin<PluginContext>, 'onPluginInit'> & {
+  readonly onPluginInit?: unknown;
+};
 
 interface OwnContext {
   readonly context: OperationContext;
   /** The result of a mutation's execution; null before. */
   executed: ExecutionResult | null;
-  /** The events of a subscription that plugins receive; null if there are none. */
-  events: AsyncIterable<ExecutionResult> | null;
+  /** The results of events, or the parts of an answer, before plugins; null if there are none. */
+  results: AsyncIterableIterator<ExecutionResult> | null;
 }
 
 /** An admitted operation, which plugins have parsed and validated. */
@@ -89,9 +92,10 @@ export class Pipeline {
   }
 
   /** Opens an operation, or refuses it. Waits only for a new document's turn, or for a plugin. */
-  open(caller: RequestCaller, given: TransportContext): MaybePromise<OpenedOperation | Refusal> {
-    // Plugins expect one result, so with plugins no answer has parts.
-    const transport = this.#parts.plugins.length > 0 ? { ...given, partsFormat: null } : given;
+  open(
+    caller: RequestCaller,
+    transport: TransportContext,
+  ): MaybePromise<OpenedOperation | Refusal> {
     return chain(admit(this.#parts, caller, transport), (operation) => {
       if (operation.kind === 'operation') return this.#openByYoga(operation);
       this.codes.refused(operation.errors, transport.record);
@@ -109,7 +113,7 @@ export class Pipeline {
     const { schema } = this;
     const { caller, params, transport } = operation;
     const context = this.#parts.createContext(operation);
-    const own: OwnContext = { context, executed: null, events: null };
+    const own: OwnContext = { context, executed: null, results: null };
     const hookContext: PluginContext = { caller, headers: transport.headers, [OWN]: own };
     const refuse = (error: unknown) => this.#refuse(operation, [error]);
     try {
@@ -150,17 +154,11 @@ export class Pipeline {
   }
 
   /** Checks the outcome that plugins have passed on. Returns the outcome, or an error in its place. */
-  #checked({ context, executed, events }: OwnContext, outcome: Subscribed): Subscribed {
-    const { operation } = context;
+  #checked({ context, executed, results }: OwnContext, outcome: Subscribed): Subscribed {
     if (Symbol.asyncIterator in outcome) {
-      // If plugins have changed the events, theirs are sent.
-      if (events !== null && outcome !== events) {
-        const { record } = operation.transport;
-        operation.events = iteratedEvents(outcome, operation.events, (error) => ({
-          errors: this.codes.masked([asGraphQLError(error)], record),
-        }));
-      }
-      return outcome;
+      return results === null || outcome === results
+        ? outcome
+        : this.#ofPlugin(context, outcome, results);
     }
     // After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done.
     const hadData = executed !== null && executed.data != null;
@@ -168,6 +166,20 @@ export class Pipeline {
     if (!isLost) return outcome;
     const cause = outcome.errors?.[0];
     return failed(new Error('a plugin removed the result of a mutation', { cause }));
+  }
+
+  /** The results that plugins make of `results`. They end at once, even if a plugin waits for the next event. */
+  #ofPlugin(
+    { operation }: OperationContext,
+    outcome: AsyncIterable<ExecutionResult>,
+    results: AsyncIterableIterator<ExecutionResult>,
+  ): LiveResults<ExecutionResult> {
+    const { record } = operation.transport;
+    return new LiveResults(outcome, {
+      resultOf: (result) => result,
+      lastResult: (error) => ({ errors: this.codes.masked([asGraphQLError(error)], record) }),
+      ended: () => fireAndForget('live results', Promise.resolve(results.return?.())),
+    });
   }
 
   #toSend(context: OperationContext, outcome: Subscribed): Subscribed {
@@ -227,8 +239,8 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
         const own = (contextValue as PluginContext)[OWN];
         return chain(execution.execute(own.context), (result) => {
           const { node } = own.context.operation.prepared;
-          const isMutation = node.operation === 'mutation';
-          if (isMutation && !(Symbol.asyncIterator in result)) own.executed = result;
+          if (Symbol.asyncIterator in result) own.results = result;
+          else if (node.operation === 'mutation') own.executed = result;
           return result;
         });
       });
@@ -236,13 +248,9 @@ function useExecution(execution: Execution): Plugin<PluginContext> {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(({ contextValue }) => {
         const own = (contextValue as PluginContext)[OWN];
-        const { context } = own;
-        return chain(execution.subscribe(context), (outcome) => {
-          const { events } = context.operation;
-          if (events === null) return outcome;
-          // Only a plugin reads from this iterator. Without one the transport delivers `operation.events`.
-          own.events = iterated(events);
-          return own.events;
+        return chain(execution.subscribe(own.context), (outcome) => {
+          own.results = own.context.operation.live;
+          return outcome;
         });
       });
     },

@@ -1,5 +1,4 @@
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { PullStream, StreamListener } from '../../../src/lib/pull-stream.ts';
 import { createSeededRandom, type SeededRandom } from '../../support/seeded-random.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, position } from './scripted-gateway.ts';
@@ -34,16 +33,18 @@ const textOf = (rows: Iterable<Row>) =>
   JSON.stringify([...rows].map(({ id, profit, comment }) => [id, profit, comment]).sort());
 
 /** A client that applies the events it receives, and stores its list at each cursor. */
-class Device implements StreamListener {
+class Device {
   readonly problems: string[] = [];
   readonly #states: readonly State[];
   readonly #rowsByCursor = new Map<string, ReadonlyMap<string, Row>>();
   rows = new Map<string, Row>();
   status: FeedEvent['status'] | null = null;
   events = 0;
-  isSlow = false;
   hasEnded = false;
-  #stream: PullStream<FeedEvent> | null = null;
+  #isSlow = false;
+  /** Called when the device reads again. */
+  #resume = () => {};
+  #stream: AsyncIterator<FeedEvent, undefined> | null = null;
 
   constructor(states: readonly State[]) {
     this.#states = states;
@@ -54,27 +55,36 @@ class Device implements StreamListener {
   }
 
   /** Receives the events of a new subscription. The device starts with the list that it had at the cursor `after`. */
-  follow(stream: PullStream<FeedEvent>, after: string | null): void {
+  follow(stream: AsyncIterator<FeedEvent, undefined>, after: string | null): void {
     this.#stream = stream;
     this.hasEnded = false;
     this.status = null;
     // Without a cursor the first event must replace the client's list.
     this.rows = new Map(after === null ? [['stale', STALE]] : this.#rowsByCursor.get(after));
-    stream.listen(this);
+    void this.#read(stream);
   }
 
   leave(): void {
-    this.#stream?.leave();
+    void this.#stream?.return?.();
   }
 
-  woken(): void {
-    if (this.isSlow) return;
-    const event = this.#stream?.take();
-    if (event !== undefined) this.#apply(event);
+  get isSlow(): boolean {
+    return this.#isSlow;
   }
 
-  ended(): void {
-    this.hasEnded = true;
+  set isSlow(isSlow: boolean) {
+    this.#isSlow = isSlow;
+    if (!isSlow) this.#resume();
+  }
+
+  async #read(stream: AsyncIterator<FeedEvent, undefined>): Promise<void> {
+    for (let read = 0; read < MAX_EVENTS && stream === this.#stream; read += 1) {
+      const next = await stream.next().catch(() => null);
+      if (next === null || next.done) break;
+      this.#apply(next.value);
+      while (this.#isSlow) await new Promise<void>((resolve) => (this.#resume = resolve));
+    }
+    if (stream === this.#stream) this.hasEnded = true;
   }
 
   #apply({ cursor, snapshot, status, asOf, upserted, ticks, closed }: FeedEvent): void {
@@ -104,6 +114,8 @@ function textsAt(states: readonly State[], atMs: number): readonly string[] {
   return possible.map(({ text }) => text);
 }
 
+/** Far more events than any history has. */
+const MAX_EVENTS = 10_000;
 const STALE: Row = { id: 'stale', profit: null, comment: 'never sent' };
 const DEVICES = 4;
 const STEPS = 24;
@@ -172,7 +184,6 @@ export async function foldHistory(seed: number) {
       // In half of the cases another call is refused first. In the other half the next poll is refused first.
       if (random.happens(0.5)) ledger.refused(own);
     }
-    if (!device.isSlow) device.woken();
     await clock.advance(random.below(1_500));
   }
   setLatency(0);

@@ -1,5 +1,4 @@
-import type { PullStream } from '../../../src/lib/pull-stream.ts';
-import { iterated } from '../../support/iterated.ts';
+import type { EventIterator } from '../../../src/lib/event-iterator.ts';
 import { atMost } from '../../support/steps.ts';
 
 /** Far more events than any test emits. */
@@ -10,9 +9,9 @@ export class Follower<Event> {
   readonly events: Event[] = [];
   hasEnded = false;
   error: unknown = null;
-  readonly #stream: PullStream<Event>;
+  readonly #stream: EventIterator<Event>;
 
-  constructor(stream: PullStream<Event>) {
+  constructor(stream: EventIterator<Event>) {
     this.#stream = stream;
     void this.#read();
   }
@@ -22,12 +21,12 @@ export class Follower<Event> {
   }
 
   async leave(): Promise<void> {
-    this.#stream.leave();
+    await this.#stream.return();
   }
 
   async #read(): Promise<void> {
     try {
-      for await (const event of atMost(MAX_EVENTS, iterated(this.#stream))) this.events.push(event);
+      for await (const event of atMost(MAX_EVENTS, this.#stream)) this.events.push(event);
     } catch (error) {
       this.error = error;
     }

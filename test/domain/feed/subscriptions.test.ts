@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { checkTimes } from '../../../src/domain/feed/watch-options.ts';
-import { iterated } from '../../support/iterated.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
@@ -50,7 +49,7 @@ test.each([undefined, 15_000])(
     const emitted: { readonly atMs: number; readonly asOfMs: number }[] = [];
     void (async () => {
       const stream = feeds.watch(prove(phone), phone, { intervalMs });
-      for await (const { asOf } of atMost(100, iterated(stream))) {
+      for await (const { asOf } of atMost(100, stream)) {
         emitted.push({ atMs: clock.now(), asOfMs: asOf.getTime() });
       }
     })();

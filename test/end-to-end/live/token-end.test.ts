@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { TeamPlugin } from '../../../src/engine/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
@@ -50,8 +51,15 @@ test.each(BOTH_CHANGES)(
   },
 );
 
-test('with onTokenEnd "error" each operation ends with an error when the token ends, and the socket stays open', async () => {
-  const refused = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
+test('with onTokenEnd "error" the last event of each operation is the error when the token ends, and the socket stays open', async () => {
+  const refused = { errors: [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }] };
+  /** The payloads of an operation, once it is complete. */
+  const payloadsOf = async (raw: RawSocket, id: string) => {
+    await raw.until(id, 'complete');
+    const messages = raw.messagesOf(id).slice(0, -1);
+    expect(new Set(messages.map(({ type }) => type))).toEqual(new Set(['next']));
+    return messages.map(({ payload }) => payload);
+  };
   const init = (raw: RawSocket, token: string) => {
     const payload = { authorization: `Bearer ${token}`, onTokenEnd: 'error' };
     raw.send({ type: 'connection_init', payload });
@@ -65,17 +73,16 @@ test('with onTokenEnd "error" each operation ends with an error when the token e
   for (const id of ['a', 'b']) await raw.watch(id, LIST);
   app.sandbox.revoke({ token });
   for (const id of ['a', 'b']) {
-    expect((await raw.until(id, 'error')).payload).toMatchObject(refused);
-    const earlier = raw.messagesOf(id).slice(0, -1);
-    expect(earlier.every(({ type, payload }) => type === 'next' && !payload.errors)).toBe(true);
+    const payloads = await payloadsOf(raw, id);
+    expect(payloads.at(-1)).toMatchObject(refused);
+    expect(payloads.slice(0, -1).every(({ errors }) => errors === undefined)).toBe(true);
   }
   // An operation that begins after the token's end gets only an error.
   raw.subscribe('c', LIST);
-  expect((await raw.until('c', 'error')).payload).toMatchObject(refused);
-  expect(raw.messagesOf('c')).toHaveLength(1);
+  expect(await payloadsOf(raw, 'c')).toMatchObject([refused]);
   raw.subscribe('d', '{ __typename }');
   await raw.until('d', 'complete');
-  expect((await expiring.until('a', 'error')).payload).toMatchObject(refused);
+  expect((await payloadsOf(expiring, 'a')).at(-1)).toMatchObject(refused);
   expect([raw.closed, expiring.closed]).toEqual([null, null]);
 });
 
@@ -191,3 +198,55 @@ test.each(BOTH_CHANGES)(
     expect(victim.ended).toBeNull();
   },
 );
+
+describe('a result that is held back while its token is refused', () => {
+  /** The results that wait in a plugin. */
+  let held: PromiseWithResolvers<void> | null = null;
+  let holding = 0;
+  const plugin: TeamPlugin = {
+    onSubscribe: () => ({
+      onSubscribeResult: () => ({
+        async onNext() {
+          holding += 1;
+          await held?.promise;
+        },
+      }),
+    }),
+  };
+  const own = ownApp({ POSITIONS_POLL_MS: '100' }, { plugins: [plugin] });
+
+  test.each(['close', 'error'])(
+    'is not sent, with onTokenEnd %s and as an event stream',
+    async (onTokenEnd) => {
+      held = null;
+      const [token, innocentToken] = [own.sandbox.token(DEMO), own.sandbox.token(DEMO)];
+      const innocent = opened(webSocketClient(own, innocentToken)).watch({}, CHANGES);
+      const stream = opened(sseClient(own, token)).watch({}, CHANGES);
+      using raw = await openSocket(own);
+      const payload = { authorization: `Bearer ${token}`, onTokenEnd };
+      raw.send({ type: 'connection_init', payload });
+      await raw.watch('1', LIST);
+      await eventually(() => hasList(stream) && hasList(innocent));
+      held = Promise.withResolvers();
+      holding = 0;
+      own.sandbox.tick();
+      await eventually(() => expect(holding).toBe(3));
+      const [ofSocket, ofStream] = [raw.messagesOf('1').length, stream.events.length];
+      own.sandbox.revoke({ token });
+      // Another call of the token is refused, which ends its subscriptions.
+      await own.query('{ customerId }', { token });
+      held.resolve();
+      await eventually(() => expect(stream.ended).toBe('complete'));
+      expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
+      expect(stream.events).toHaveLength(ofStream);
+      if (onTokenEnd === 'close') expect(await raw.untilClosed()).toEqual(UNAUTHENTICATED);
+      else await raw.until('1', 'complete');
+      const later = raw.messagesOf('1').slice(ofSocket);
+      expect(later.filter(({ payload }) => payload?.data != null)).toEqual([]);
+      // The other token of the account gets the result that was held back, and further ones.
+      const before = innocent.events.length;
+      own.sandbox.tick();
+      await eventually(() => expect(innocent.events.length).toBeGreaterThan(before));
+    },
+  );
+});

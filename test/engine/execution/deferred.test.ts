@@ -2,26 +2,19 @@ import { type ExecutionResult, GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import type { PartResults } from '../../../src/engine/documents/compiler/compiling-executor.ts';
 import { deferredAnswer } from '../../../src/engine/execution/deferred-answer.ts';
-import type { OperationEvents } from '../../../src/engine/operation/result-sink.ts';
+import { atMost } from '../../support/steps.ts';
 
 /** The options of an answer whose parts are sent unchanged. */
 const OPTIONS = {
   masked: <Part extends object>(part: Part) => part,
-  last: (part: object) => part,
-  write: JSON.stringify,
+  last: <Part extends object>(part: Part) => part,
+  charge: () => {},
   ended: () => {},
 };
 
-async function messagesOf(answer: OperationEvents): Promise<unknown[]> {
+async function messagesOf(answer: AsyncIterable<unknown>): Promise<unknown[]> {
   const messages: unknown[] = [];
-  const sink = {
-    hasRoom: () => true,
-    send(text: unknown, taken: () => void) {
-      messages.push(JSON.parse(String(text)));
-      taken();
-    },
-  };
-  await answer.deliver(sink);
+  for await (const part of atMost(10, answer)) messages.push(JSON.parse(JSON.stringify(part)));
   return messages;
 }
 

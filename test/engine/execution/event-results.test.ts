@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
@@ -6,10 +7,9 @@ import type { PreparedOperation } from '../../../src/engine/documents/documents.
 import { EventResults } from '../../../src/engine/execution/event-results.ts';
 import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
 import type { Meter } from '../../../src/engine/operation/meter.ts';
+import { EventIterator } from '../../../src/lib/event-iterator.ts';
 import { singleClient } from '../../../src/lib/limits/client.ts';
 import { createLog } from '../../../src/lib/log.ts';
-import { PullStream } from '../../../src/lib/pull-stream.ts';
-import { eventually } from '../../support/eventually.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { argsOf, executorOf } from '../documents/compiler/both-executors.ts';
@@ -73,18 +73,13 @@ function preparedBy(execute: () => ExecutionResult | Promise<ExecutionResult>): 
   return { ...document, prepared: { ...document.prepared, executor: { execute } } as never };
 }
 
-interface SubscriberOptions {
-  readonly variables?: Record<string, unknown>;
-  readonly signal?: AbortSignal;
-}
-
-/** A subscriber that takes each result when the test calls `taken`. */
-function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}) {
-  const { variables, signal } = options;
+/** A subscriber, which gets a result for each `next`. */
+function subscribe({ text, prepared }: Document, signal?: AbortSignal) {
   let newest: object | undefined;
   const missed = vi.fn();
   const closed = vi.fn();
-  const events = new PullStream<object>({
+  const ended = vi.fn();
+  const events = new EventIterator<object>({
     open: () => {},
     // Returns only the newest event, like a feed.
     take: () => {
@@ -95,15 +90,10 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     missed,
     close: closed,
   });
-  const sent: unknown[] = [];
-  /** One callback for each sent result, which reports that the reader has taken it. */
-  const takenCallbacks: (() => void)[] = [];
-  const room: { isFull: boolean; ready: (() => void) | null } = { isFull: false, ready: null };
-  const ended = vi.fn();
-  const followed = results.follow({
+  const live = results.follow({
     events,
     prepared,
-    args: argsOf(schema, text, { variableValues: variables }),
+    args: argsOf(schema, text),
     facts: prepared.facts.for({}, () => 0),
     caller: { token: null, signal, tokenStatus: { provedClient: client, isAccepted: true } },
     reportsEnd: () => false,
@@ -111,167 +101,125 @@ function subscribe({ text, prepared }: Document, options: SubscriberOptions = {}
     record: { requestId: 'r', failed() {} } as never,
     newContext: () => ({ receipt: () => ({}) }),
   });
-  const delivered = followed.deliver({
-    hasRoom: (ready) => {
-      room.ready = ready;
-      return !room.isFull;
-    },
-    send: (result, taken) => {
-      sent.push(result);
-      takenCallbacks.push(taken);
-    },
-  });
-  const onFinished = vi.fn();
-  const finished = delivered.then(onFinished);
   return {
     events,
-    closed,
+    live,
     missed,
-    sent,
-    room,
+    closed,
     ended,
-    followed,
-    onFinished,
-    finished,
-    received: () => sent.map((each) => JSON.parse(plainOf(each)) as ExecutionResult),
+    next: async () => JSON.parse(JSON.stringify((await live.next()).value ?? null)),
     emit(event: object) {
       newest = event;
       events.wake();
     },
-    /** Reports that the reader has taken a result. */
-    taken: () => takenCallbacks.shift()?.(),
   };
-}
-
-/** Returns the result that one subscriber receives for an event, and ends its stream. */
-async function sentTo(document: Document, event: object, options?: SubscriberOptions) {
-  const { emit, sent, taken, events, finished } = subscribe(document, options);
-  emit(event);
-  await eventually(() => expect(sent).toHaveLength(1));
-  taken();
-  events.end();
-  await finished;
-  return sent[0];
-}
-
-function plainOf(sent: unknown): string {
-  return typeof sent === 'string' ? sent : Buffer.concat(sent as Buffer[]).toString();
 }
 
 const priceDocument = prepare('subscription { live { rows { price } } }');
 const priceData = (price: number) => ({ live: { rows: [{ price }] } });
 const MASKED = { errors: [{ message: 'masked' }] };
-const ROWS = { live: { rows: [{ price: 1.5 }, { price: 2.5 }] } };
 const MANY = { live: { rows: Array.from({ length: 200 }, (_, price) => ({ price })) } };
 
 test('a feed is notified if its event’s changes could not be sent to a reader', async () => {
   // A result without data contains no changes.
   const failing = preparedBy(() => ({ data: null, errors: [] }));
   const [sending, notSending] = [subscribe(priceDocument), subscribe(failing)];
-  for (const { emit } of [sending, notSending]) emit(ROWS);
+  for (const { emit, next } of [sending, notSending]) {
+    emit(priceData(1));
+    await next();
+  }
   expect(sending.missed).not.toHaveBeenCalled();
   expect(notSending.missed).toHaveBeenCalledOnce();
 });
 
-test.each([null, 1])(
-  'two events with the value %j can be different, so each has its own result',
-  async (event) => {
-    for (let index = 0; index < 2; index += 1)
-      await sentTo(priceDocument, event as unknown as object);
-    expect(executed).toBe(2);
-  },
-);
-
-test('each reader of an event is charged for its fields, until an error replaces the event', async () => {
-  const FIELDS = 2 + 200;
-  results = resultsFor(FIELDS * 5);
-  for (let index = 0; index < 5; index += 1) await sentTo(priceDocument, MANY);
-  // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
-  await sentTo(priceDocument, MANY);
+test('each reader is charged for the fields of its events, until an error replaces an event', async () => {
+  const fields = 2 + 200;
+  results = resultsFor(fields * 5);
   const { signal } = new AbortController();
-  const { emit, taken, finished, received } = subscribe(priceDocument, { signal });
+  const { emit, next } = subscribe(priceDocument, signal);
+  // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
+  for (let event = 0; event < 6; event += 1) {
+    emit(MANY);
+    expect((await next()).errors).toBeUndefined();
+  }
   emit(MANY);
-  expect(received()).toMatchObject([{ errors: [{ extensions: { code: 'RATE_LIMITED' } }] }]);
-  taken();
-  await finished;
-  // The stream has ended, and no longer listens to the signal.
+  expect(await next()).toMatchObject({ errors: [{ extensions: { code: 'RATE_LIMITED' } }] });
+  expect(await next()).toBeNull();
+  // The results have ended, and no longer listen to the signal.
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('no result is made while the client has no room, and events are merged', async () => {
-  const { received, emit, taken, room, events, finished } = subscribe(priceDocument);
-  room.isFull = true;
+test('no result is made before its reader asks, and the events until then are one', async () => {
+  const { emit, next } = subscribe(priceDocument);
   emit(priceData(1));
   emit(priceData(2));
-  room.ready?.();
-  expect(received()).toEqual([]);
-  room.isFull = false;
-  room.ready?.();
-  expect(received()).toEqual([{ data: priceData(2) }]);
-  taken();
-  room.isFull = true;
+  expect(executed).toBe(0);
+  expect(await next()).toEqual({ data: priceData(2) });
+  const waiting = next();
   emit(priceData(3));
-  events.end(null);
-  room.ready?.();
-  await finished;
-  expect(received()).toHaveLength(1);
+  expect(await waiting).toEqual({ data: priceData(3) });
 });
 
-test('when a stream ends with an error, the error is sent after the result that is being sent', async () => {
-  const { received, onFinished, finished, ended, events, emit, taken } = subscribe(priceDocument);
-  emit(priceData(1));
-  events.end(new Error('over'));
-  expect(received()).toEqual([{ data: priceData(1) }]);
-  await Promise.resolve();
-  expect(onFinished).not.toHaveBeenCalled();
-  taken();
-  expect(received()).toEqual([{ data: priceData(1) }, MASKED]);
-  await Promise.resolve();
-  // The error is not taken yet.
-  expect(onFinished).not.toHaveBeenCalled();
-  taken();
-  await finished;
-  expect(ended).toHaveBeenCalled();
+test('the error of the end is the last result, for a reader that waits and for one that asks later', async () => {
+  const [waiting, later] = [subscribe(priceDocument), subscribe(priceDocument)];
+  const last = waiting.next();
+  for (const { events } of [waiting, later]) events.end(new Error('over'));
+  expect([await last, await later.next()]).toEqual([MASKED, MASKED]);
+  expect([await waiting.next(), await later.next()]).toEqual([null, null]);
+  for (const { ended } of [waiting, later]) expect(ended).toHaveBeenCalledOnce();
 });
 
-test('a client that leaves while it reads an event does not receive the error of the stream’s end', async () => {
-  const { received, followed, events, emit, taken, finished } = subscribe(priceDocument);
-  emit(priceData(1));
-  events.end(new Error('over'));
-  followed.leave();
-  taken();
-  await finished;
-  expect(received()).toEqual([{ data: priceData(1) }]);
+test.each([
+  ['the reader leaves', ({ live }: ReturnType<typeof subscribe>) => void live.return()],
+  ['the client disconnects', (_: unknown, client: AbortController) => client.abort()],
+])('when %s, a result that it waits for ends at once', async (_what, leave) => {
+  const disconnecting = new AbortController();
+  const subscriber = subscribe(priceDocument, disconnecting.signal);
+  const waiting = subscriber.next();
+  leave(subscriber, disconnecting);
+  expect([await waiting, await subscriber.next()]).toEqual([null, null]);
+  expect(subscriber.closed).toHaveBeenCalledOnce();
 });
 
 test.each([fail, async () => fail()])(
   'if the execution of an event throws, the subscription ends with that error: %s',
   async (execute) => {
-    const { received, closed, emit, taken, finished } = subscribe(preparedBy(execute));
-    emit(ROWS);
-    await new Promise(setImmediate);
-    expect(received()).toEqual([MASKED]);
-    taken();
-    await finished;
+    const { closed, emit, next } = subscribe(preparedBy(execute));
+    emit(priceData(1));
+    expect([await next(), await next()]).toEqual([MASKED, null]);
     expect(closed).toHaveBeenCalledOnce();
   },
 );
 
 test.each([
-  ['has disconnected receives nothing more', null, []],
-  ['has lost its token receives only the error', new Error('over'), [MASKED]],
+  ['has disconnected receives nothing', null, [null]],
+  ['has lost its token receives only the error', new Error('over'), [MASKED, null]],
 ])('a client that %s, even with a result in progress', async (_what, error, expected) => {
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
-  const subscriber = subscribe(preparedBy(() => promise));
-  const { received, events, closed, followed, emit, taken, finished } = subscriber;
-  emit(ROWS);
+  const { closed, emit, events, live, next } = subscribe(preparedBy(() => promise));
+  emit(priceData(1));
+  const waiting = next();
+  // The execution has begun.
+  await setImmediate();
   if (error) events.end(error);
-  else followed.leave();
+  else await live.return();
   resolve({ data: priceData(1) });
-  await new Promise(setImmediate);
-  emit(priceData(2));
-  expect(received()).toEqual(expected);
-  taken();
-  await finished;
+  const received = [await waiting];
+  if (error) received.push(await next());
+  expect(received).toEqual(expected);
   expect(closed).toHaveBeenCalledOnce();
+});
+
+test('a result whose token is refused before it is written is replaced by the error', async () => {
+  const { emit, events, live } = subscribe(priceDocument);
+  emit(priceData(1));
+  const { value } = await live.next();
+  expect(value?.data).toEqual(priceData(1));
+  expect(live.checked(value as ExecutionResult)).toBe(value);
+  events.end(new Error('refused'));
+  const sent = live.checked(value as ExecutionResult);
+  expect(JSON.parse(JSON.stringify(sent))).toEqual(MASKED);
+  // The error itself is sent.
+  expect(live.checked(sent as ExecutionResult)).toBe(sent);
+  expect((await live.next()).done).toBe(true);
 });

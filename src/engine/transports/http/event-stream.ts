@@ -1,40 +1,55 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { RequestSummary } from '../../operation/request-summary.ts';
-import type { JsonText, OperationEvents, ResultSink } from '../../operation/result-sink.ts';
+import type { ExecutionResult } from 'graphql';
+import { fireAndForget } from '../../../lib/fire-and-forget.ts';
 import type { Framing, StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
 /** The body of a subscription's response, or of an answer in parts. */
-export class EventStream implements ResultSink {
+export class EventStream {
   readonly #framing: Framing;
+  readonly #reply: HttpReply;
   readonly #response: ServerResponse;
-  readonly #summary: RequestSummary;
   readonly #pings: NodeJS.Timeout;
 
   constructor(reply: HttpReply, pingMs: number, format: StreamFormat) {
     const { contentType, framing } = format;
     this.#framing = framing;
+    this.#reply = reply;
     reply.set('content-type', contentType);
     reply.set('x-accel-buffering', 'no');
     this.#response = reply.begin(200);
-    this.#summary = reply.summary;
     // Some browsers do not pass the response to the page before its first bytes.
     this.#write(framing.begin + framing.ping);
     this.#pings = setInterval(() => this.#ping(), pingMs);
   }
 
-  /** Sends the events until there are no more, or the client disconnects. */
-  async deliver(followed: OperationEvents): Promise<void> {
+  /**
+   * Sends the results until there are no more, or the client disconnects. `checked` is called in the turn in which a result
+   * is written. The next event is read when the client has read enough, so a slow client gets one merged event.
+   */
+  async send(
+    results: AsyncIterableIterator<ExecutionResult>,
+    checked: (result: ExecutionResult) => ExecutionResult | null,
+  ): Promise<void> {
+    const { head, end, complete } = this.#framing;
     // A quiet feed must not be followed until its next event when the client has disconnected.
-    this.#response.once('close', () => followed.leave());
+    const leave = () => fireAndForget('live results', Promise.resolve(results.return?.()));
+    this.#response.once('close', leave);
+    // The client may have disconnected before the listener was added.
+    if (this.#response.destroyed) leave();
     try {
-      // The client may have disconnected before the listener was added.
-      if (this.#response.destroyed) followed.leave();
-      else await followed.deliver(this);
+      for await (const result of results) {
+        const sendable = checked(result);
+        if (sendable === null) continue;
+        this.#reply.summary.results += 1;
+        this.#write(head + JSON.stringify(sendable) + end);
+        await this.#drained();
+      }
     } finally {
       clearInterval(this.#pings);
     }
-    this.#write(this.#framing.complete);
+    this.#write(complete);
     this.#response.end();
   }
 
@@ -42,16 +57,11 @@ export class EventStream implements ResultSink {
     this.#response.destroy();
   }
 
-  hasRoom(ready: () => void): boolean {
-    if (!this.#response.writableNeedDrain) return true;
-    this.#response.once('drain', ready);
-    return false;
-  }
-
-  send(result: JsonText, done: () => void): void {
-    const { head, end } = this.#framing;
-    this.#summary.results += 1;
-    this.#write(head + result + end, done);
+  /** Resolves when the client has read enough, or has disconnected. */
+  async #drained(): Promise<void> {
+    if (!this.#response.writableNeedDrain) return;
+    const { disconnected: signal } = this.#reply;
+    await once(this.#response, 'drain', { signal }).catch(() => {});
   }
 
   /** Keeps proxies from closing a quiet connection, and detects a client that has disconnected. */
@@ -59,12 +69,9 @@ export class EventStream implements ResultSink {
     if (!this.#response.writableNeedDrain) this.#write(this.#framing.ping);
   }
 
-  #write(bytes: string | Buffer, done?: () => void): void {
-    // `done` is not called for unwritten bytes: the response closes, and the delivery ends.
-    if (bytes.length === 0 || this.#response.destroyed) return;
-    this.#summary.bytesOut += Buffer.byteLength(bytes);
-    this.#response.write(bytes, (error) => {
-      if (!error) done?.();
-    });
+  #write(text: string): void {
+    if (text === '' || this.#response.destroyed) return;
+    this.#reply.summary.bytesOut += Buffer.byteLength(text);
+    this.#response.write(text);
   }
 }

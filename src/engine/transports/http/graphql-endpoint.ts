@@ -7,7 +7,6 @@ import type { Subscribed } from '../../execution/event-results.ts';
 import { markNotSent, type Refusal, refused } from '../../operation/refusal.ts';
 import { requestError } from '../../operation/request-error.ts';
 import { traceRequest } from '../../operation/request-trace.ts';
-import type { OperationEvents } from '../../operation/result-sink.ts';
 import type { TransportContext } from '../../operation/transport-context.ts';
 import type { OpenedOperation } from '../../pipeline/pipeline.ts';
 import { COUNTED_BYTES } from '../connections/message-budget.ts';
@@ -76,21 +75,25 @@ export function createGraphQLEndpoint(
     { single, events, parts }: Accepted,
   ): MaybePromise<void> {
     reply.setAll(operation.headers);
-    const result = outcome as ExecutionResult;
-    if (cookie !== null) setCookie(reply, cookie, result, operation);
-    if (operation.events === null) return sendAnswer(reply, result, single);
+    if (!(Symbol.asyncIterator in outcome)) {
+      if (cookie !== null) setCookie(reply, cookie, outcome, operation);
+      return sendAnswer(reply, outcome, single);
+    }
+    const { live } = operation;
+    const checked = (result: ExecutionResult) => (live === null ? result : live.checked(result));
     if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
-      return sendEvents(reply, operation.events, events);
+      return sendEvents(reply, outcome, checked, events);
     }
     const stream = new EventStream(reply, pingMs, parts ?? FORMATS.deferSpec);
     // A shutdown waits for the last part, as for any answer.
-    return stream.deliver(operation.events);
+    return stream.send(outcome, checked);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. */
   async function sendEvents(
     reply: HttpReply,
-    followed: OperationEvents,
+    results: AsyncIterableIterator<ExecutionResult>,
+    checked: (result: ExecutionResult) => ExecutionResult | null,
     format: StreamFormat | null,
   ): Promise<void> {
     const { connection, summary } = reply;
@@ -98,7 +101,7 @@ export function createGraphQLEndpoint(
     summary.started(200);
     const stream = new EventStream(reply, pingMs, format ?? FORMATS.events);
     openConnections.addLongLived(connection, stream);
-    await stream.deliver(followed).finally(() => {
+    await stream.send(results, checked).finally(() => {
       connection.longLived = null;
     });
   }

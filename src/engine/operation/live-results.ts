@@ -1,0 +1,94 @@
+import type { ExecutionResult } from 'graphql';
+import { EventIterator } from '../../lib/event-iterator.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
+
+interface Mapping<Event> {
+  readonly resultOf: (event: Event) => MaybePromise<ExecutionResult>;
+  /** Converts a failure to the last result; null if the transport itself reports it. */
+  readonly lastResult: (error: unknown) => ExecutionResult | null;
+  /** Called once, when the results have ended, for any reason. */
+  readonly ended: () => void;
+}
+
+type Next = IteratorResult<ExecutionResult, undefined>;
+const DONE = { done: true, value: undefined } as const;
+
+/**
+ * The results of events, or the parts of an answer. A generator would not do: its `return` waits for the next event, and a
+ * quiet feed has none.
+ */
+export class LiveResults<Event = unknown>
+  implements AsyncIterableIterator<ExecutionResult, undefined>
+{
+  readonly #events: AsyncIterator<Event>;
+  readonly #mapping: Mapping<Event>;
+  /** Null if the events cannot fail while a result is being made. */
+  readonly #source: EventIterator<unknown> | null;
+  #resolve: (next: Next) => void = () => {};
+  #isOver = false;
+  #last: ExecutionResult | null = null;
+
+  constructor(events: AsyncIterable<Event>, mapping: Mapping<Event>) {
+    this.#events = events[Symbol.asyncIterator]();
+    this.#mapping = mapping;
+    this.#source = events instanceof EventIterator ? events : null;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Next> {
+    if (this.#isOver) return Promise.resolve(DONE);
+    const { promise, resolve } = Promise.withResolvers<Next>();
+    this.#resolve = resolve;
+    fireAndForget('live results', this.#advance().then(resolve));
+    return promise;
+  }
+
+  async return(): Promise<Next> {
+    this.#end();
+    this.#resolve(DONE);
+    return DONE;
+  }
+
+  /**
+   * Call it in the turn in which a result is sent, because the client's token may have been refused since it was made.
+   * Returns the result, or in its place the last result, or null.
+   */
+  checked(result: ExecutionResult): ExecutionResult | null {
+    const failure = this.#source?.failure ?? null;
+    const isOfAccount = result.data != null;
+    return failure !== null && isOfAccount ? this.#fail(failure) : result;
+  }
+
+  async #advance(): Promise<Next> {
+    try {
+      const { done, value } = await this.#events.next();
+      if (done) return await this.return();
+      const result = this.#isOver ? null : await this.#mapping.resultOf(value);
+      const checked = this.#isOver || result === null ? null : this.checked(result);
+      return checked === null ? DONE : { done: false, value: checked };
+    } catch (error) {
+      const last = this.#isOver ? null : this.#fail(this.#source?.failure ?? error);
+      return last === null ? DONE : { done: false, value: last };
+    }
+  }
+
+  /** Ends the results by an error. Returns the last result. */
+  #fail(error: unknown): ExecutionResult | null {
+    if (this.#isOver) return this.#last;
+    this.#last = this.#mapping.lastResult(error);
+    this.#end();
+    return this.#last;
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#mapping.ended();
+    // A generator returns only after its next event.
+    fireAndForget('live results', Promise.resolve(this.#events.return?.()));
+  }
+}
