@@ -35,6 +35,8 @@ export interface Table<F extends Fields> {
   readonly expected: readonly NamedField[];
   /** Returns null if the value is not an object, or lacks a required field. */
   readonly read: Read<ValueOf<F>>;
+  /** The object on the wire, from its values by the table's names: whoever makes one need not know the wire's names. */
+  readonly toWire: (values: SentBy<F>) => WireOf<F>;
   /** Reads the row of a list. It does not record absent fields, because the list does that for all its rows. */
   readonly readRow: (row: Row, reading: Reading, path: string) => ValueOf<F> | null;
 }
@@ -64,6 +66,16 @@ export type WireOf<F> = {
     | undefined;
 };
 type NeverMissed = { readonly missing: 'nothing' };
+
+/** The values of the complete object as they are sent, by the table's names. */
+export type SentBy<F> = {
+  readonly [Name in keyof F as F[Name] extends NeverMissed ? never : Name]: SentOf<F[Name]>;
+} & {
+  readonly [Name in keyof F as F[Name] extends NeverMissed ? Name : never]?:
+    | SentOf<F[Name]>
+    | null
+    | undefined;
+};
 
 function scalar<Value, Sent = Value>(shape: ScalarShape, read: Read<Value>) {
   return { name: null, shape, missing: 'value', wrong: 'value', read } as Field<
@@ -180,7 +192,11 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
     noteAbsent(reading, path, [value], expected);
     return readRow(value, reading, path);
   };
-  return { fields, shape, expected, read, readRow };
+  const toWire = (values: SentBy<F>) => {
+    const named = Object.entries(values).map(([key, value]) => [fields[key]?.name ?? key, value]);
+    return Object.fromEntries(named) as WireOf<F>;
+  };
+  return { fields, shape, expected, toWire, read, readRow };
 }
 
 /** Returns the function that reads a row: null if a field that the row needs is missing or wrong. */

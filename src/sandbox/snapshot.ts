@@ -1,5 +1,10 @@
 import type { WireSession } from '../gateway/operations/get-session.ts';
-import type { WireOrder, WirePosition } from '../gateway/operations/holdings.ts';
+import {
+  ORDER,
+  POSITION,
+  type WireOrder,
+  type WirePosition,
+} from '../gateway/operations/holdings.ts';
 import {
   type Account,
   figuresOf,
@@ -56,40 +61,40 @@ export function openPositions(account: Account, market: Market): WirePosition[] 
 function toWirePosition(position: OpenPosition, market: Market): WirePosition {
   const { listed, createdAtMs } = position;
   const { wire, index } = listed;
-  return {
+  return POSITION.toWire({
     id: position.id,
     symbol: wire._id,
     logo: wire.logo,
     delayed: wire.delayed,
     sharia: wire.sharia,
     digits: wire.digits,
-    friendlyName: wire.friendlyName,
+    name: wire.friendlyName,
     units: position.units,
     priceOpen: position.priceOpen,
     priceCurrent: market.price(index),
-    timeCreate: createdAtMs,
-    timeUpdate: Math.max(createdAtMs, market.changedAtMs(index)),
+    createdAt: createdAtMs,
+    updatedAt: Math.max(createdAtMs, market.changedAtMs(index)),
     leverage: position.leverage,
     rateMargin: position.rateMargin,
     rateProfit: round(market.rate(wire.pCurrency), 6),
-    isBuy: position.isBuy,
-    sl: position.sl,
-    tp: position.tp,
+    side: position.isBuy,
+    stopLoss: position.sl,
+    takeProfit: position.tp,
     storage: position.storage,
     comment: position.comment,
     profit: profitOf(position, market),
     invested: position.invested,
-  };
+  });
 }
 
 function toWireOrder(order: PendingOrder, market: Market): WireOrder {
   const { listed, createdAtMs } = order;
   const { wire, index } = listed;
-  return {
+  return ORDER.toWire({
     id: order.id,
     symbol: wire._id,
     logo: wire.logo,
-    friendlyName: wire.friendlyName,
+    name: wire.friendlyName,
     units: order.units,
     digits: wire.digits,
     state: STATE_PLACED,
@@ -98,15 +103,15 @@ function toWireOrder(order: PendingOrder, market: Market): WireOrder {
     priceOpen: order.priceOpen,
     priceCurrent: market.price(index),
     leverage: order.leverage,
-    timeCreate: createdAtMs,
-    timeUpdate: createdAtMs,
+    createdAt: createdAtMs,
+    updatedAt: createdAtMs,
     rateMargin: order.rateMargin,
-    isBuy: order.isBuy,
-    isLimit: order.isLimit,
-    sl: order.sl,
-    tp: order.tp,
+    side: order.isBuy,
+    kind: order.isLimit,
+    stopLoss: order.sl,
+    takeProfit: order.tp,
     comment: order.comment,
     invested: order.invested,
     useMargin: true,
-  };
+  });
 }

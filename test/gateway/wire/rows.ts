@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
-import type { WireOrder, WirePosition } from '../../../src/gateway/operations/holdings.ts';
+import {
+  ORDER,
+  POSITION,
+  type WireOrder,
+  type WirePosition,
+} from '../../../src/gateway/operations/holdings.ts';
 
 /** One row of each kind, with every field of the gateway's interface. If possible, no two fields have the same value. */
 export const instrumentRow: Required<WireInstrument> = {
@@ -41,36 +46,38 @@ export const instrumentRow: Required<WireInstrument> = {
   access: ['standard-usd', 'pro-usd'],
 };
 
-export const positionRow: WirePosition = {
+/** The values of one position and one order, by the tables' names. */
+export const positionValues = {
   id: 'p-1',
   symbol: 'AAPL',
   logo: 'https://example.com/aapl.png',
   delayed: false,
   sharia: true,
   digits: 2,
-  friendlyName: 'Apple',
+  name: 'Apple',
   units: 1.5,
   priceOpen: 190.25,
   priceCurrent: 191.5,
-  timeCreate: 1_735_689_600_000,
-  timeUpdate: 1_735_689_660_000,
+  createdAt: 1_735_689_600_000,
+  updatedAt: 1_735_689_660_000,
   leverage: 20,
   rateMargin: 1.01,
   rateProfit: 1.02,
-  isBuy: true,
-  sl: 180,
-  tp: 200,
+  side: true,
+  stopLoss: 180,
+  takeProfit: 200,
   storage: -0.75,
   comment: 'a note',
   profit: 1.875,
   invested: 14.27,
-};
+} as const;
+export const positionRow: WirePosition = POSITION.toWire(positionValues);
 
-export const orderRow: WireOrder = {
+export const orderValues = {
   id: 'o-1',
   symbol: 'MSFT',
   logo: 'https://example.com/msft.png',
-  friendlyName: 'Microsoft',
+  name: 'Microsoft',
   units: 2.5,
   digits: 3,
   state: 1,
@@ -79,17 +86,18 @@ export const orderRow: WireOrder = {
   priceOpen: 400.5,
   priceCurrent: 410.25,
   leverage: 10,
-  timeCreate: 1_735_689_600,
-  timeUpdate: 1_735_689_660,
+  createdAt: 1_735_689_600,
+  updatedAt: 1_735_689_660,
   rateMargin: 1.03,
-  isBuy: false,
-  isLimit: true,
-  sl: 0,
-  tp: 390,
+  side: false,
+  kind: true,
+  stopLoss: 0,
+  takeProfit: 390,
   comment: '',
   invested: 100.1,
   useMargin: true,
-};
+} as const;
+export const orderRow: WireOrder = ORDER.toWire(orderValues);
 
 export const sessionRow: WireSession = {
   login: 700001,
