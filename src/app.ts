@@ -42,6 +42,8 @@ import { printedSchema } from './schema/schema.ts';
 import { datesOf } from './store/dates.ts';
 
 const DOCUMENT_LIMITS = { maxAliases: 30, maxDirectives: 20, maxTokens: 4_000 };
+const WITHOUT_REPLICAS =
+  'REDIS_REPLICAS is unset: set it to 1 or more, so that a primary that was cut off takes no order';
 const WITHOUT_KEYS =
   'JWT_JWKS_URL and JWT_SECRET are unset: while an address sends forged tokens, new users at that address may wait';
 
@@ -105,6 +107,8 @@ export async function startApp(config: Config, given: AppOptions) {
   if (verifier !== null) opened.use(verifier);
   // With a key the service refuses a forged token by its signature, without calling the gateway.
   if (verifier === null && sandbox === null) log.info({}, WITHOUT_KEYS);
+  const isInProduction = config.requiresAppendonly && config.redisUrl !== null;
+  if (isInProduction && config.redisReplicas === null) log.info({}, WITHOUT_REPLICAS);
 
   const domain = createDomain({
     client: gateway.client,

@@ -33,6 +33,19 @@ export function isCovered(madeMs: number, sinceMs: number | null): boolean {
   return sinceMs !== null && madeMs > sinceMs + KEY_MARGIN_MS;
 }
 
+/** How long new orders wait for the end of a loss without a report. */
+const REPORTED_MS = 10_000;
+
+/** Says that a clock is behind the records, so that all new orders are refused; null if none is. */
+export function clockReason(
+  sinceMs: number | null,
+  { judgedMs, isMeasured }: Dates,
+): string | null {
+  const takenMs = (sinceMs ?? 0) + KEY_MARGIN_MS;
+  if (!isMeasured || takenMs - judgedMs < REPORTED_MS) return null;
+  return `the clock is behind the order records: orders are taken from ${new Date(takenMs).toISOString()} on`;
+}
+
 /** Whether the key can be taken at these dates, as far as its time alone tells. */
 export function isPlausible(madeMs: number, dates: Dates): boolean {
   return !isAhead(madeMs, dates) && dates.judgedMs - madeMs <= KEY_LIFE_MS;

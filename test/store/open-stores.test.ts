@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { StoreError } from '../../src/store/store-error.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestRedis } from '../support/redis.ts';
 import { startScriptedGateway } from '../support/scripted-gateway.ts';
-import { request } from './order-records-contract.ts';
+import { keyFor, rejected, request, reserved, unknown } from './order-records-contract.ts';
+import { openOperator } from './redis/replica.ts';
+import { booked, LONG_OVER_MS } from './settlement-contract.ts';
 import { openOnRedis } from './stores-on-redis.ts';
 
 /** The figures of a bucket of five that refills in an hour, with a usage of one. */
@@ -34,6 +37,43 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     expect(await connections()).toBeGreaterThan(before);
     await Promise.all([stores.records.close(), other.records.close()]);
     await eventually(async () => expect(await connections()).toBe(before));
+  });
+
+  test('need no other rights than the documented ones, and name a missing one', async () => {
+    await using redis = await startTestRedis(serverPath);
+    const page = readFileSync('docs/order-records.md', 'utf8');
+    const [, rights = ''] =
+      /ACL SETUSER trading-graph on >a-long-password ([^`]+)/.exec(page) ?? [];
+    const words = rights.replaceAll('\\', '').trim().split(/\s+/);
+    await redis.command('ACL', 'SETUSER', 'few', 'on', '>secret', ...words);
+    const url = redis.url.replace(/:[^/]+@/, 'few:secret@');
+    await using stores = await openOnRedis(url, { maxPerAccount: 3 });
+    const { records, replicas } = stores;
+    const settled = await reserved(records, '1', 'k');
+    await records.settle(settled, rejected);
+    await records.settle(await reserved(records, '1', 'unknown', LONG_OVER_MS), unknown);
+    await records.release(await reserved(records, '1', 'released'));
+    await records.voidKey(keyFor('1', 'voided'));
+    // The rejected order makes room.
+    await reserved(records, '1', 'more');
+    await records.cutOff();
+    await replicas?.accountVersions.read(settled.account);
+    await replicas?.share(['requests a'], FIGURES);
+    replicas?.knownTokens.add('key', Date.now() + 60_000);
+    expect(await replicas?.knownTokens.has('key')).toBe(true);
+    replicas?.knownTokens.delete('key');
+    const operator = await openOperator(url);
+    await operator.settle({ ...keyFor('1', 'unknown'), outcome: booked });
+    await operator.hold(true);
+    await operator.declareIncomplete();
+    for await (const _ of operator.list(null)) await operator.status();
+    operator.close();
+    await eventually(() => expect(records.status.holdReason).not.toBe(null));
+    expect(stores.warnings.filter((line) => line.includes('right'))).toEqual([]);
+    await redis.command('ACL', 'SETUSER', 'few', '-hgetall');
+    await eventually(() => {
+      expect(stores.warnings.join()).toMatch(/a right is missing: .*hgetall/);
+    });
   });
 
   test('are not opened with a wrong or missing password', async () => {

@@ -2,6 +2,7 @@ import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { inTime } from '../in-time.ts';
+import { clockReason } from '../key-rule.ts';
 import { keyTimeOf } from '../order-key.ts';
 import {
   AccountRecordsFullError,
@@ -243,6 +244,8 @@ export class RedisOrderRecords implements OrderRecords {
     if (this.#seen === null) return null;
     const { records, hasRejected, isRenamed } = this.#seen;
     if (isRenamed) return RENAMED;
+    const reason = clockReason(this.#seen.sinceMs ?? null, this.#options.dates());
+    if (reason !== null) return reason;
     if (this.isForgetful) return FORGETFUL;
     return records >= this.#options.max && !hasRejected ? FULL : null;
   }

@@ -54,6 +54,8 @@ interface StoreReply<Answer> {
   readonly isLoss: boolean;
   /** The most replicas of Redis that were ever seen connected. */
   readonly copies: number;
+  /** Whether an operator holds orders back. */
+  readonly isHeld: boolean;
   /** Whether the answer counts only once enough replicas have the script's writes. */
   readonly isWrite: boolean;
   readonly answer: Answer;
@@ -86,6 +88,8 @@ export class OrderStore {
   /** The latest date by which this process has judged a key. */
   #mostJudgedMs = 0;
   #losses = 0;
+  /** Written back if a loss has taken it. */
+  #isHeld = false;
   #lateAtMs = Number.NEGATIVE_INFINITY;
   #knownCopies = 0;
 
@@ -190,6 +194,7 @@ export class OrderStore {
       mostJudgedMs: this.#mostJudgedMs,
       knownLoss: this.#loss,
       confirmedLoss: this.#confirmedLoss,
+      isHeld: this.#isHeld,
       newLoss: randomUUID(),
       takesOldKeys: this.#options.takesOldKeys,
       knownCopies: this.#knownCopies,
@@ -212,6 +217,7 @@ export class OrderStore {
       this.#losses += 1;
       this.#options.onWarn(LOSS);
     }
+    this.#isHeld = read.isHeld;
     this.#knownCopies = Math.max(this.#knownCopies, read.copies);
     return read;
   }

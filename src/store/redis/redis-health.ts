@@ -12,6 +12,11 @@ const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
 const QUIET_MS = 5_000;
 /** During a busy start answers are late, so an unreachable Redis is not logged yet. */
 const START_MS = 5_000;
+const TEXTS: Readonly<Record<string, string>> = {
+  away: 'Redis cannot be reached',
+  // Redis names the command.
+  NOPERM: 'Redis refuses commands, a right is missing',
+};
 const MAX_DETAIL_LENGTH = 200;
 
 /** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` for another code. */
@@ -59,7 +64,7 @@ export class RedisHealth {
     if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
     this.#loggedReasons.add(reason);
     const detail = error instanceof Error ? error.message : String(error);
-    const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
+    const text = TEXTS[reason] ?? 'Redis refuses commands';
     this.#onWarn(`${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
   }
 }

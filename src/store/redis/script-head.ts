@@ -108,6 +108,7 @@ local loss = string.match(mark.losses, '^%S+')
 -- Decides the end of the loss, never before a key was judged. A process may do so only if it has read its clock after the loss was on
 -- enough replicas. A process that learns of the loss later may have judged keys by a later date.
 if given.knownLoss ~= loss then
+  if given.isHeld and mark.held ~= '1' then setMark('held', 1) end
   if given.mostJudgedMs > markNumber('judged') then setMark('judged', string.format('%d', given.mostJudgedMs)) end
   if mark.since and given.mostJudgedMs > markNumber('since') then setMark('since', string.format('%d', given.mostJudgedMs)) end
 elseif not mark.since and given.isMeasured and given.confirmedLoss == loss then
@@ -184,7 +185,7 @@ local function main()
 const TAIL = `
 end
 local answer = main()
-return cjson.encode({loss = loss, isLoss = isLoss, copies = markNumber('copies'), isWrite = isWrite, answer = answer})
+return cjson.encode({loss = loss, isLoss = isLoss, copies = markNumber('copies'), isHeld = mark.held == '1', isWrite = isWrite, answer = answer})
 `;
 
 /** Each script consists of a common head, its body and a common tail. */

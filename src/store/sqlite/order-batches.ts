@@ -1,4 +1,5 @@
 import type { Dates } from '../dates.ts';
+import { clockReason } from '../key-rule.ts';
 import { FULL, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
 import type { NewFile } from './file-schema.ts';
@@ -70,6 +71,8 @@ export class OrderBatches {
   #degradedReason(): string | null {
     if (this.#failure) return `the file of the order records ${this.#failure.message}`;
     if (this.#tasks.isRenamed()) return RENAMED;
+    const reason = clockReason(this.#file.state.since, this.#file.dates);
+    if (reason !== null) return reason;
     return this.#isFull ? FULL : null;
   }
 

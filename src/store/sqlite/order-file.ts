@@ -64,6 +64,8 @@ export class OrderFile {
   /** The latest date by which a key was judged, as far as this process knows. */
   #knownJudged = 0;
   #losses = 0;
+  /** Whether orders were held back. Written back if a loss has taken it. */
+  #knownHeld: 0 | 1 = 0;
   /** The latest loss that this process has found itself. */
   #foundLoss: string | null = null;
 
@@ -156,6 +158,7 @@ export class OrderFile {
     const judged = Math.max(this.#state.judged, this.#knownJudged);
     if (this.#knownLoss !== loss) {
       if (judged > this.#state.judged) this.update({ judged });
+      if (this.#knownHeld === 1) this.update({ held: 1 });
       if (since !== null && this.#knownJudged > since) this.update({ since: this.#knownJudged });
     } else if (since === null && this.#dates.isMeasured) {
       this.update({ since: Math.max(this.#dates.judgedMs, judged) });
@@ -238,6 +241,7 @@ export class OrderFile {
       this.#knownJudged = Math.max(this.#knownJudged, this.#state.judged);
       if (this.#knownLoss !== this.#state.loss) this.#countLoss();
       this.#knownLoss = this.#state.loss;
+      this.#knownHeld = this.#state.held;
       if (this.#hasWritten) this.#writeMark();
       return result;
     } catch (error) {

@@ -8,13 +8,16 @@ import {
   type RecordedOutcome,
   RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
-import type { Call, ClientRequest, KeyHistory } from './order-world.ts';
+import type { Answer, Call, ClientRequest, KeyHistory } from './order-world.ts';
+
+const UNCLEAR: ReadonlySet<Answer> = new Set(['accepted', 'failed']);
 
 /** Returns the rules that the history of a key breaks. `final` is its record at the end. */
 export function brokenRules(given: KeyHistory, final: OrderRecord | null): readonly string[] {
-  // The record of a rejected order may be removed to make room.
+  // The record of a rejected order may be removed to make room. A late refusal is recorded as a rejection.
+  const mayBeRejected = given.calls.some(({ answer }) => answer !== null && !UNCLEAR.has(answer));
   const traded = given.calls.filter(mayHaveTraded);
-  const isRejected = traded.length > 0 && traded.every(({ answer }) => answer === 'rejected');
+  const isRejected = mayBeRejected && traded.every(({ answer }) => answer === 'rejected');
   const history = { ...given, isForgettable: given.isForgettable || isRejected };
   return [
     ...brokenByCalls(history, final),

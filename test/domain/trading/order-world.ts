@@ -108,7 +108,7 @@ const SHORT_LIMIT_MS = 50;
 const OVER_SHORT_LIMIT_MS = 51;
 const MAX_OPEN_REQUESTS = 5;
 /** So few that records of rejected orders are removed to make room. */
-const MAX_PER_ACCOUNT = 5;
+const MAX_PER_ACCOUNT = 2;
 const MAX_DRAIN_ROUNDS = 3_000;
 /** Repeated requests and operators use the latest keys. */
 const LATEST_KEYS = 3;

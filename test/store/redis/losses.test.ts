@@ -134,6 +134,31 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     });
   });
 
+  test('a hold that a loss took is written back by a process that remembers it', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url);
+    const operator = await openOperator(redis.url);
+    await operator.hold(true);
+    operator.close();
+    await eventually(() => one.records.status.holdReason !== null);
+    await redis.command('FLUSHALL');
+    await eventually(async () => expect(await redis.command('HGET', MARKER, 'held')).toBe('1'));
+    expect(one.records.status.holdReason).not.toBe(null);
+  });
+
+  test('a clock that is behind the records is reported', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openMovable(redis.url);
+    await redis.command('HSET', MARKER, 'since', String(Date.now() + 10 * MINUTE_MS));
+    await eventually(() => one.records.status.degradedReason?.includes('clock is behind') === true);
+    await expect(one.records.reserve(madeIn('k', 0))).rejects.toMatchObject(TOO_OLD);
+    one.date.aheadMs = 11 * MINUTE_MS;
+    await eventually(() => one.records.status.degradedReason === null);
+    expect(await one.records.reserve(madeIn('k', 11 * MINUTE_MS))).toMatchObject({
+      reserved: true,
+    });
+  });
+
   test('records without their marker are a loss, also to a new process', async () => {
     await using redis = await startTestRedis(serverPath);
     {

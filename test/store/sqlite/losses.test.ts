@@ -297,6 +297,11 @@ test.each([
   const path = await fileWithCopy(folder.path);
   await using one = await openRecords(path);
   const pending = await reserved(one.records, '1', 'before');
+  {
+    using operator = operatorOf(path);
+    await operator.hold(true);
+  }
+  await eventually(() => one.records.status.holdReason !== null);
   copyFileSync(`${path}.kept`, path);
   const { account } = pending;
   if (isQuery)
@@ -305,6 +310,7 @@ test.each([
     await expect(one.records.reserve(request('1', key))).rejects.toMatchObject(TOO_OLD);
   }
   expect(one.warnings).toEqual([expect.stringContaining('may lack orders')]);
+  await eventually(() => one.records.status.holdReason !== null);
   // The process writes the outcome back, although the order's record is lost.
   await one.records.settle(pending, unknown);
   await one.records.settle(pending, accepted);
