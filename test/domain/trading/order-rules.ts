@@ -107,7 +107,7 @@ function isLaterInProcess(request: ClientRequest, earlier: ClientRequest): boole
 
 /** After an order was sent, no later error may say that nothing was sent, and the order's record must be found. */
 function* brokenByErrors({ requests, calls, isForgettable }: KeyHistory): Generator<string> {
-  for (const { result, startedAt } of requests) {
+  for (const { kind, result, startedAt } of requests) {
     if (result === undefined || isOrderResult(result)) continue;
     if (result instanceof InputError && !isAhead(result)) {
       if (result.argument === 'input.idempotencyKey' && !hasTwoOrders(requests))
@@ -116,7 +116,8 @@ function* brokenByErrors({ requests, calls, isForgettable }: KeyHistory): Genera
     }
     if (result !== null && !isExpected(result)) yield `ended in ${result.stack}`;
     const mayBeForgotten = result === null && isForgettable;
-    const saysNotSent = result === null || !leavesDoubt(result);
+    // The desk makes each error of a void one that leaves doubt.
+    const saysNotSent = result === null || !(kind === 'void' || leavesDoubt(result));
     const wasSent = calls.some((call) => mayHaveTraded(call) && Number(call.sentAt) < startedAt);
     if (saysNotSent && wasSent && !mayBeForgotten)
       yield `answered that no order was sent, though one was: ${result}`;
