@@ -201,6 +201,10 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
 
 /** Returns the function that reads a row: null if a field that the row needs is missing or wrong. */
 function rowReader<F extends Fields>(fields: F): Table<F>['readRow'] {
+  // Each row is a copy of one parsed object. V8 stores an object to which twenty names are added one by one as a hash table,
+  // which takes three times the memory and the time.
+  const nulls = Object.keys(fields).map((key) => [key, null]);
+  const empty = JSON.parse(JSON.stringify(Object.fromEntries(nulls)));
   const steps = Object.entries(fields).map(([key, field]) => ({
     key,
     field,
@@ -210,7 +214,7 @@ function rowReader<F extends Fields>(fields: F): Table<F>['readRow'] {
     mustFit: isCostly(field.missing) || isCostly(field.wrong),
   }));
   return (row, reading, path = '') => {
-    const read: Record<string, unknown> = {};
+    const read: Record<string, unknown> = { ...empty };
     for (const { key, field, wire, innerPath, mustExist, mustFit } of steps) {
       const sent = row[wire];
       const value = field.read(sent, reading, innerPath === null ? undefined : path + innerPath);
