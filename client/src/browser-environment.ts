@@ -33,9 +33,8 @@ function randomId(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  // The version of a random UUID is 4, and its variant is one of 8, 9, a and b.
-  const variant = '89ab'.charAt((bytes[8] ?? 0) % 4);
-  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})/, `$1-$2-4$3-${variant}$4-`);
+  // The version of a random UUID is 4, and its variant may be 8.
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})/, '$1-$2-4$3-8$4-');
 }
 
 function pageLifecycle(): Lifecycle {

@@ -4,7 +4,16 @@ import type { CoreClientOptions } from './core-client.ts';
 import type { Environment } from './environment.ts';
 import { createOrders, type Orders } from './orders/create-orders.ts';
 import { ownMethods, type RequestsClient } from './own-methods.ts';
+import { createFormOrders, type FormOrders } from './server/form-orders.ts';
 import { ServerClock } from './server-clock.ts';
+
+export type {
+  FormField,
+  FormOptions,
+  FormOrders,
+  FormPage,
+  FormValues,
+} from './server/form-orders.ts';
 
 /** The options of `forRequest`, as `createClient` has them. */
 export type ServerOptions = Pick<CoreClientOptions, 'url' | 'environment'>;
@@ -13,6 +22,8 @@ export type ServerOptions = Pick<CoreClientOptions, 'url' | 'environment'>;
 export interface ServerClient extends Pick<RequestsClient, 'query' | 'mutate' | 'dispose'> {
   /** Orders that are placed once. Their keys are not stored. */
   readonly orders: Orders;
+  /** The order of a form, which is placed once however often the form is posted. */
+  readonly form: FormOrders;
 }
 
 /**
@@ -53,6 +64,13 @@ export function forRequest(token: string | null, options: ServerOptions): Server
   const live = () => {
     throw new Error('A server cannot follow live data. Use `createClient` in the browser.');
   };
-  const own: ServerClient = { query, mutate, dispose, orders: createOrders(core) };
+  const orders = createOrders(core);
+  const own: ServerClient = {
+    query,
+    mutate,
+    dispose,
+    orders,
+    form: createFormOrders(core, orders),
+  };
   return Object.assign(own, { subscribe: live, positions: live, account: live });
 }

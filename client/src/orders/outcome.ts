@@ -106,10 +106,8 @@ export function readAnswer(
     case 'OrderRejected':
       if (order.sent === false) {
         const code = String(order.reason);
-        const refusal = new TradingGraphError(message ?? 'The order was not placed.', {
-          code,
-          retryable: false,
-        });
+        const usual = code === 'EXPIRED' ? 'The order came too late.' : 'The order was not placed.';
+        const refusal = new TradingGraphError(message ?? usual, { code, retryable: false });
         return { status: 'unsent', idempotencyKey, error: refusal };
       }
       return { status: 'rejected', idempotencyKey, error: order.error ?? null, message, replayed };

@@ -4,7 +4,7 @@ import type { ClientStorage } from '../storage.ts';
 
 /** The part of React Native's `AppState` that is used. */
 export interface AppStateLike {
-  readonly currentState?: string | null;
+  readonly currentState?: string | null | undefined;
   addEventListener(type: 'change', listener: (state: string) => void): { remove(): void };
 }
 

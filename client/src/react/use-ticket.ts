@@ -1,11 +1,15 @@
 import { useMemo, useState, useSyncExternalStore } from 'react';
 import type { FollowedOrder } from '../orders/order-list.ts';
-import type { Ticket, TicketState } from '../orders/ticket.ts';
+import type { OrderProgress, Ticket, TicketState } from '../orders/ticket.ts';
 import { featureOf } from './any-client.ts';
 import { useProvided } from './provider.ts';
 
 /** A form's order, and the form's actions on it. */
-export type TicketForm = TicketState & Pick<Ticket, 'place' | 'placeLimit' | 'retry' | 'reset'>;
+export type TicketForm = TicketState &
+  Pick<Ticket, 'place' | 'placeLimit' | 'retry' | 'reset'> & {
+    /** Null unless the order is under way. */
+    readonly progress: OrderProgress | null;
+  };
 
 const READY: TicketState = { status: 'ready', outcome: null };
 const NONE: readonly FollowedOrder[] = [];
@@ -23,6 +27,7 @@ export function useTicket(given?: Ticket): TicketForm {
   const state = useSyncExternalStore(ticket.follow, ticket.state, () => READY);
   return useMemo(
     () => ({
+      progress: null,
       ...state,
       place: (input, options) => ticket.place(input, options),
       placeLimit: (input, options) => ticket.placeLimit(input, options),

@@ -190,25 +190,6 @@ for (const { framework, packages, reason } of suites) {
       for (const { caching } of pages) expect(caching ?? '').not.toMatch(/public|s-maxage/);
     });
 
-    test('a form that is posted three times places one order', async () => {
-      const { demo } = await visitors();
-      const headers = { cookie: `token=${demo.token}`, origin: url };
-      const html = await (await fetch(url, { headers })).text();
-      const [, fields = ''] = /<form[^>]*>(.*?)<\/form>/s.exec(html) ?? [];
-      const body = new FormData();
-      for (const [, name = '', value = ''] of fields.matchAll(
-        /name="([^"]*)"(?: value="([^"]*)")?/g,
-      ))
-        body.append(name, value);
-      expect(body.get('key')).toMatch(/^[0-9a-f-]{36}$/);
-      const before = service.sandbox.orders().length;
-      const post = () => fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
-      const answers = await Promise.all([post(), post(), post()]);
-      const ends = answers.map((answer) => answer.headers.get('location'));
-      expect(ends).toEqual(Array(3).fill(expect.stringContaining('order=accepted')));
-      expect(service.sandbox.orders()).toHaveLength(before + 1);
-    });
-
     test('a component with live data is rendered on the server without a request or a socket', async () => {
       const before = await readCounts();
       for (let at = 0; at < 20; at += 1)

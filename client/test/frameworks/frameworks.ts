@@ -45,15 +45,12 @@ const next: Framework = {
   },
   page: (path, printed, module) => ({
     [posix.join('app', path, 'home.ts')]: module,
-    [posix.join('app', path, 'buy.ts')]: printed('app/buy.ts'),
     [posix.join('app', path, 'page.tsx')]: printed('app/page.tsx'),
   }),
   live: (printed) => ({
     'app/public/page.tsx': printed('app/page.tsx')
       .replace("'./home'", "'../home'")
-      .replace(/import .*buy.*\n/, '')
-      .replace(/<form .*<\/form>/s, '')
-      .replace(/token = .*/, 'token = undefined;'),
+      .replace("(await cookies()).get('token')?.value", 'undefined'),
     'app/live/page.tsx': "'use client';\nexport { default } from './App';\n",
     ...Object.fromEntries(
       ['App.tsx', 'Buy.tsx', 'Positions.tsx', 'client.ts'].map((file) => [

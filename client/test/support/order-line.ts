@@ -45,11 +45,12 @@ export async function startOrderLine(target: () => string) {
     await healed.promise;
     if (fault === 'lost') return reset();
     const leaving = new AbortController();
+    const { authorization } = request.headers;
     const forwarding = fetch(`${target()}${request.url}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        authorization: request.headers.authorization ?? '',
+        ...(authorization !== undefined && { authorization }),
       },
       body,
       signal: leaving.signal,

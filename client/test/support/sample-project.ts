@@ -15,6 +15,8 @@ export const PAGES: readonly string[] = globSync('**/*.md', {
 
 /** The pages whose samples change this checkout. Those of all other pages belong to apps. */
 export const OF_CHECKOUT: ReadonlySet<string> = new Set(['CONTRIBUTING.md', 'docs/your-own.md']);
+/** Pages whose apps forms.test.ts builds, with packages that are not installed here. */
+const OF_APPS: ReadonlySet<string> = new Set(['docs/next.md', 'docs/nuxt.md', 'docs/sveltekit.md']);
 /**
  * Packages that are not installed here, files that commands make, and a declaration that concerns all apps. Suites of the
  * frameworks and of other clients compile with them.
@@ -64,8 +66,8 @@ export async function createSampleProject() {
   };
 }
 
-function isCompiled({ language, text }: Sample): boolean {
-  return /^tsx?$/.test(language) && !OF_FRAMEWORKS.test(text);
+function isCompiled({ page, language, text }: Sample): boolean {
+  return /^tsx?$/.test(language) && !OF_APPS.has(page) && !OF_FRAMEWORKS.test(text);
 }
 
 /** Each section of a page is an app. A file that it imports and does not show is that of an earlier section. */
