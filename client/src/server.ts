@@ -8,7 +8,6 @@ import { createFormOrders, type FormOrders } from './server/form-orders.ts';
 import { ServerClock } from './server-clock.ts';
 
 export type {
-  FormField,
   FormOptions,
   FormOrders,
   FormPage,

@@ -25,7 +25,7 @@ export type SubscribeFunction = (
 
 /** A client of graphql-ws. */
 export interface SubscribeClient {
-  subscribe(request: FollowRequest, sink: FollowSink): (() => void) | FollowedObservable;
+  readonly subscribe: SubscribeFunction;
   /** Ends a dead connection, which otherwise the platform may keep for minutes. */
   terminate?(): void;
 }

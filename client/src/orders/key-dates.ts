@@ -1,9 +1,8 @@
 import type { Core } from '../core.ts';
 import { networkError } from '../request/failures.ts';
 
-const HOUR_MS = 3_600_000;
 /** The server takes a new key for almost 24 hours. One hour is a reserve for requests under way. */
-const MAX_LIFE_MS = 23 * HOUR_MS;
+const MAX_LIFE_MS = 23 * 3_600_000;
 const UNDATED =
   'The order was not sent, because the time of the server is unknown: its answers lack the headers `Date` and `X-Request-Id`.';
 
@@ -58,7 +57,9 @@ export class KeyDates {
    * next answer corrects it.
    */
   date(): void {
-    const { now, isBehind } = this.#serverTime;
+    const { serverClock } = this.#clocks;
+    const now = serverClock.now();
+    const { isBehind } = serverClock;
     const needsDate = this.#made === null || (this.#mayBeEarly && !isBehind);
     if (!needsDate || this.#usedAt === null || now === null) return;
     this.#made = Math.floor(now - this.elapsedMs);
@@ -95,10 +96,5 @@ export class KeyDates {
   sendBefore(maxWaitMs: number): string | undefined {
     if (this.#mayBeEarly || this.#made === null) return undefined;
     return new Date(this.#made + Math.min(maxWaitMs, MAX_LIFE_MS)).toISOString();
-  }
-
-  get #serverTime() {
-    const { serverClock } = this.#clocks;
-    return { now: serverClock.now(), isBehind: serverClock.isBehind };
   }
 }

@@ -12,9 +12,7 @@ export type Keyed<Input> = {
 };
 
 /** A question about a key. */
-export interface AskedKey {
-  readonly key: string;
-}
+export type AskedKey = { readonly key: string };
 
 const OUTCOME =
   '{ __typename ... on OrderOutcome { idempotencyKey message replayed } ... on OrderAccepted { orderId } ' +

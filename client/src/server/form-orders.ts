@@ -10,12 +10,6 @@ import { asTradingGraphError, protocolError } from '../request/failures.ts';
 /** The search parameters of an address, or the fields of a form. */
 export type FormValues = { get(name: string): unknown } | Readonly<Record<string, unknown>>;
 
-/** A hidden field of the form. */
-export interface FormField {
-  readonly name: string;
-  readonly value: string;
-}
-
 /** What a page with the form of an order shows. */
 export type FormPage =
   /**
@@ -35,7 +29,7 @@ export type FormPage =
       /** What the form's button does: place the order, or ask again what became of it. Null: there is no button. */
       readonly button: 'place' | 'ask' | null;
       /** The hidden fields of the form. */
-      readonly fields: readonly FormField[];
+      readonly fields: readonly { readonly name: string; readonly value: string }[];
     };
 
 export interface FormOptions {
@@ -145,10 +139,7 @@ function addressOf(key: string, wasPosted = false): string {
 }
 
 function textOf(values: FormValues, name: string): string {
-  const value = isReadable(values) ? values.get(name) : values[name];
+  const { get } = values;
+  const value = typeof get === 'function' ? get.call(values, name) : Object(values)[name];
   return typeof value === 'string' ? value : '';
-}
-
-function isReadable(values: FormValues): values is { get(name: string): unknown } {
-  return typeof values.get === 'function';
 }
