@@ -197,8 +197,9 @@ export class RedisOrderRecords implements OrderRecords {
     let failure: unknown = null;
     try {
       let seen = await this.store.run(LOOK, {});
-      // A loss that enough replicas of Redis have can be given an end.
-      if (seen.sinceMs === undefined && !isInspection && !this.store.isLossConfirmed) {
+      // A loss that enough replicas of Redis have can be given an end. Without them, WAIT would only delay orders.
+      const isEndless = seen.sinceMs === undefined && !this.store.isLossConfirmed;
+      if (isEndless && !isInspection && seen.connected >= this.store.wanted) {
         await this.store.write(LOOK, {}).catch(() => {});
         const { isNew } = seen;
         seen = { ...(await this.store.run(LOOK, {})), isNew };
