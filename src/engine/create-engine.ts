@@ -1,5 +1,6 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import { ClientLimits } from './admission/client-limits.ts';
+import type { EventResultsOptions } from './execution/event-results.ts';
 import { Execution } from './execution/execution.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
@@ -21,7 +22,8 @@ interface EngineOptions
     ServerOptions,
     Pick<RouteSettings, 'sites' | 'sdl'>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
-    Pick<ErrorMaskingOptions, 'describe'> {
+    Pick<ErrorMaskingOptions, 'describe'>,
+    Pick<EventResultsOptions, 'tokenExpiryOf'> {
   readonly limiter: EngineLimiter;
   /** Whether results report their costs. */
   readonly receipts: boolean;

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../gateway/errors.ts';
+import { EXPIRY_LEEWAY_MS, expiryOf } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 
 /** The token of a subscription is no longer valid: it expired, or the gateway refused it. */
@@ -24,4 +25,19 @@ export function tokenEndBehind(error: unknown): TokenEndedError | null {
   }
   if (error.kind !== 'forbidden') return null;
   return new TokenEndedError('FORBIDDEN', 'the gateway forbids the token this account', error);
+}
+
+/** The end of a token by its claims. One that is used after its expiry is valid until the leeway is over. */
+export function endOfToken(expiresAtMs: number, nowMs: number) {
+  const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
+  return {
+    inMs: endsAtMs - nowMs,
+    error: new TokenEndedError('UNAUTHENTICATED', 'the token has expired'),
+  };
+}
+
+/** The same for a token's text; null if it states no expiry. */
+export function tokenExpiryOf(token: string, nowMs: number) {
+  const expiresAtMs = expiryOf(token);
+  return expiresAtMs === null ? null : endOfToken(expiresAtMs, nowMs);
 }

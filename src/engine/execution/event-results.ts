@@ -3,6 +3,7 @@ import {
   type ExecutionResult,
   type ValidatedExecutionArgs,
 } from 'graphql';
+import { systemClock } from '../../lib/clock.ts';
 import { EventIterator } from '../../lib/event-iterator.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
@@ -41,6 +42,10 @@ export interface EventResultsOptions {
   readonly limits: ClientLimits;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
+  /** When a token ends and the error of its subscriptions then, whoever made their events; null if it has no end. */
+  readonly tokenExpiryOf: (
+    token: NonNullable<RequestCaller['token']>,
+  ) => { readonly inMs: number; readonly error: Error } | null;
 }
 
 const NO_COST: RunCost = { cost: 0, fields: 0 };
@@ -103,10 +108,15 @@ export class EventResults {
         return reportsEnd(error) ? null : shown;
       },
       ended: () => {
+        cancelExpiry();
         signal?.removeEventListener('abort', leave);
         ended();
       },
     });
+    const expiry = caller.token && this.#options.tokenExpiryOf(caller.token);
+    const cancelExpiry = expiry
+      ? systemClock.after(expiry.inMs, () => results.fail(expiry.error))
+      : () => {};
     // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
     const leave = () => fireAndForget('live results', results.return());
     if (signal?.aborted) leave();

@@ -28,6 +28,9 @@ export class LiveResults<Event = unknown>
   #resolve: (next: Next) => void = () => {};
   #isOver = false;
   #last: ExecutionResult | null = null;
+  /** The last result, if the reader was busy when the results ended by it. */
+  #unread: ExecutionResult | null = null;
+  #isAwaited = false;
 
   constructor(events: AsyncIterable<Event>, mapping: Mapping<Event>) {
     this.#events = events[Symbol.asyncIterator]();
@@ -40,11 +43,24 @@ export class LiveResults<Event = unknown>
   }
 
   next(): Promise<Next> {
-    if (this.#isOver) return Promise.resolve(DONE);
+    if (this.#isOver) return Promise.resolve(this.#takeUnread());
+    this.#isAwaited = true;
     const { promise, resolve } = Promise.withResolvers<Next>();
     this.#resolve = resolve;
-    fireAndForget('live results', this.#advance().then(resolve));
+    const advanced = this.#advance().then((next) => {
+      this.#isAwaited = false;
+      resolve(next);
+    });
+    fireAndForget('live results', advanced);
     return promise;
+  }
+
+  /** Ends the results by an error at once, even if the events know nothing of it. */
+  fail(error: unknown): void {
+    if (this.#isOver) return;
+    const last = this.#fail(error);
+    if (this.#isAwaited) this.#resolve(last === null ? DONE : { done: false, value: last });
+    else this.#unread = last;
   }
 
   async return(): Promise<Next> {
@@ -61,6 +77,12 @@ export class LiveResults<Event = unknown>
     const failure = this.#source?.failure ?? null;
     const isOfAccount = result.data != null;
     return failure !== null && isOfAccount ? this.#fail(failure) : result;
+  }
+
+  #takeUnread(): Next {
+    const last = this.#unread;
+    this.#unread = null;
+    return last === null ? DONE : { done: false, value: last };
   }
 
   async #advance(): Promise<Next> {

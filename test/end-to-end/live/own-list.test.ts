@@ -41,6 +41,17 @@ liveList('alertChanges', {
   }),
   read: (_services, account, caller) => client.readFor(account, caller, getAlerts),
 });
+// A subscription of one's own, which knows nothing of tokens.
+builder.subscriptionField('beats', (t) =>
+  t.int({
+    nullable: false,
+    async *subscribe() {
+      yield 1;
+      await new Promise(() => {});
+    },
+    resolve: (beat: number) => beat,
+  }),
+);
 const schema = buildSchema();
 
 const DEMO = { email: 'demo@example.com' };
@@ -96,4 +107,23 @@ test('a live list of another service goes on while its proofs are renewed, and e
   forged.subscribe('a', ALERT_CHANGES);
   expect(await forged.untilClosed()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
   expect(alerts.requests).toHaveLength(length);
+});
+
+test('any subscription ends with its token', async () => {
+  await using app = await start();
+  const token = app.sandbox.token({ ...DEMO, expiresInSeconds: 3 });
+  using raw = await initializedSocket(app, token);
+  await raw.watch('a', 'subscription { beats }');
+  const headers = {
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
+  };
+  const body = JSON.stringify({ query: 'subscription { beats }' });
+  const stream = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body });
+  const events = await stream.text();
+  expect(events).toMatch(
+    /event: next\n[^\n]*"beats":1.*event: next\n[^\n]*"code":"UNAUTHENTICATED".*event: complete/s,
+  );
+  expect(await raw.untilClosed()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
 });

@@ -51,6 +51,7 @@ function resultsFor(fieldsPerMinute: number): EventResults {
     receipts: false,
     limits: new ClientLimits(limiter),
     maxCost: 1_000,
+    tokenExpiryOf: () => null,
   });
 }
 
