@@ -1,5 +1,5 @@
-// Installs the programs that tests need and npm does not have: `npm run tools`, as root on Debian and Ubuntu. Elsewhere it
-// prints what to install. Without these programs `npm test` skips the suites that need them.
+// Installs the programs that the tests and the Kotlin client need and npm does not have: `npm run tools`, as root on Debian
+// and Ubuntu. Elsewhere it prints what to install. Without these programs `npm test` skips the suites that need them.
 import { basename } from 'node:path';
 import * as machine from '../test/support/machine.ts';
 import { installPackage, isOffered } from './apt-get.ts';
@@ -23,6 +23,8 @@ const TOOLS: readonly Tool[] = [
   // Debian and Ubuntu have promtool in the package of the server.
   tool(machine.promtoolPath, 'PROMTOOL_PATH', 'prometheus'),
   tool(machine.alertmanagerPath, 'ALERTMANAGER_PATH', 'prometheus-alertmanager'),
+  tool(machine.javaCompilerPath, 'JAVAC_PATH', 'default-jdk-headless'),
+  tool(machine.mavenPath, 'MAVEN_PATH', 'maven'),
 ];
 // 300 MB for one suite, which runs only in `npm test -- --all`.
 const FIREFOX = tool(machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox');
