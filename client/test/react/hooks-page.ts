@@ -15,7 +15,7 @@ export type HooksPage = Awaited<ReturnType<typeof openHooksPage>>;
 
 export interface Form {
   readonly status: string;
-  readonly progress?: string;
+  readonly progress: string | null;
   readonly outcome: {
     readonly status: string;
     readonly idempotencyKey: string;

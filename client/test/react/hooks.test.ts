@@ -138,7 +138,11 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(await hooks.call('place', order('AAPL'))).toBe('accepted');
       expect(placedOrders()).toBe(1);
       await hooks.call('reset');
-      expect(await showsForm(hooks, 'ready')).toEqual({ status: 'ready', outcome: null });
+      expect(await showsForm(hooks, 'ready')).toEqual({
+        status: 'ready',
+        outcome: null,
+        progress: null,
+      });
       await hooks.call('place', order('AAPL'));
       const second = await showsForm(hooks, 'accepted');
       expect(second.outcome?.idempotencyKey).not.toBe(first.outcome?.idempotencyKey);

@@ -91,8 +91,7 @@ function Order(): ReactElement {
   const ticket = useTicket(underWay);
   shown.ticket = ticket;
   shown.renders += 1;
-  const { status, outcome } = ticket;
-  const progress = ticket.status === 'placing' ? ticket.progress : undefined;
+  const { status, outcome, progress } = ticket;
   return createElement(
     'output',
     { className: 'ticket' },
