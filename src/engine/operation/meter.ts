@@ -4,6 +4,7 @@ import { tooComplex } from './request-error.ts';
 /** Thrown if an answer exceeds its budget. It is a singleton, because capturing a stack costs more than a field. */
 export const OVER_BUDGET = new Error('the answer exceeds its budget');
 
+const LARGE_COST = 5_000;
 /** A text counts as one field, and one more for each further group of this many characters. */
 const CHARACTERS_PER_FIELD = 64;
 /** Entries that are scanned count as one field for each group of this many. */
@@ -13,6 +14,8 @@ export const FIELDS_PER_ERROR = 16;
 
 /** The weights of the parts of an answer, in fields. */
 interface Weights {
+  /** The estimated fields of the answer. */
+  readonly cost: number;
   /** The fields that are in no list. */
   readonly ownFields: number;
   /** The fields of one item of each list, by the list's key. */
@@ -33,6 +36,11 @@ export class Meter {
   constructor(maxFields: number, weights: Weights) {
     this.maxFields = maxFields;
     this.#weights = weights;
+  }
+
+  /** Whether graphql-js would take long to make the answer in one turn. Screens have far fewer fields. */
+  get isLarge(): boolean {
+    return this.#weights.cost > LARGE_COST;
   }
 
   get isOver(): boolean {

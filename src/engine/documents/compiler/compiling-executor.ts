@@ -69,6 +69,8 @@ export class CompilingExecutor {
 
   /** graphql-js has already coerced the variables in `args`. */
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
+    // A compiled operation takes a fraction of the time, so a large answer is compiled in its first run.
+    if (meter.isLarge) this.compileAtNextRun();
     const code = this.#codeFor(args);
     return code === null ? this.#runReference(args, meter) : this.#runCompiled(code, args, meter);
   }
