@@ -3,7 +3,11 @@ import { sharedApp } from '../../../test/support/shared-app.ts';
 import { namedSamples } from '../support/samples.ts';
 
 type Post = (query: string, variables: object) => Promise<unknown>;
-type PlaceOrder = (post: Post, key: string, order: object, ms?: number) => Promise<object | null>;
+interface Placed {
+  readonly outcome?: object;
+  readonly error?: { readonly message: string };
+}
+type PlaceOrder = (post: Post, key: string, order: object, ms?: number) => Promise<Placed>;
 
 const app = sharedApp();
 beforeEach(() => app.sandbox.clearCalls());
@@ -40,14 +44,24 @@ test.each([
   'the program for plain `fetch` sends an order once and reports %s',
   async (_, symbol, line, outcome) => {
     const placed = await placeOrder(poster(line), await newKey(), buying(symbol));
-    expect(placed).toMatchObject({ __typename: outcome });
+    expect(placed.outcome).toMatchObject({ __typename: outcome });
     expect(app.sandbox.calls('openPosition')).toBe(1);
   },
 );
 
-test('the program closes the key of a refused order', async () => {
-  const order = { ...buying('AAPL'), size: { units: -1 } };
-  const placed = await placeOrder(poster({}), await newKey(), order);
-  expect(placed).toMatchObject({ __typename: 'OrderRejected', sent: false, reason: 'VOIDED' });
-  expect(app.sandbox.calls('openPosition')).toBe(0);
+test('the program returns a mistake, and its key places the order once that is mended', async () => {
+  const key = await newKey();
+  const refused = await placeOrder(poster({}), key, { ...buying('AAPL'), size: { units: -1 } });
+  expect(refused.error?.message).toMatch(/units/);
+  const placed = await placeOrder(poster({}), key, buying('AAPL'));
+  expect(placed.outcome).toMatchObject({ __typename: 'OrderAccepted' });
+  expect(app.sandbox.calls('openPosition')).toBe(1);
+});
+
+test('the program reports no outcome of another order that used its key', async () => {
+  const key = await newKey();
+  await placeOrder(poster({}), key, buying('AAPL'));
+  const other = await placeOrder(poster({}), key, { ...buying('AAPL'), size: { units: 2 } });
+  expect(other).toMatchObject({ error: { extensions: { code: 'BAD_USER_INPUT' } } });
+  expect(app.sandbox.calls('openPosition')).toBe(1);
 });

@@ -88,7 +88,7 @@ class SqliteOrderRecords implements OrderRecords {
     this.#batches = batches;
     this.#status = status;
     for (const warning of warnings) options.onWarn(warning);
-    if (batches instanceof BatchThread) this.#checkLater();
+    this.#checkLater();
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
@@ -179,7 +179,7 @@ class SqliteOrderRecords implements OrderRecords {
     }
   }
 
-  /** Finds out, even without orders, that the file cannot be used or can be used again. */
+  /** Finds out, even without orders, that the file cannot be used or can be used again. Also decides the end of a loss. */
   #checkLater(): void {
     const { clock } = this.#options;
     this.#cancelCheck = clock.after(CHECK_MS, async () => {

@@ -7,6 +7,7 @@ import {
   openSqliteOrderRecords,
 } from '../../../src/store/sqlite/order-records.ts';
 import { datesBy } from '../../support/dates.ts';
+import { eventually } from '../../support/eventually.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { temporaryFolder } from '../../support/own-folder.ts';
 import { withResources } from '../opened-records.ts';
@@ -50,6 +51,13 @@ describe('order records in memory', () => {
     const records = await openSqliteOrderRecords({ ...quiet, path: ':memory:', ...bounds });
     return withResources(records, { async [Symbol.asyncDispose]() {} });
   });
+});
+
+test('records in memory are complete from a time that is decided without an order', async () => {
+  const options = { ...quiet, path: ':memory:', max: 10, takesOldKeys: false };
+  const records = openInlineOrderRecords(options);
+  await eventually(() => records.status.sinceMs !== null);
+  await records.close();
 });
 
 test('an order that was read as overdue stays overdue after the date is set back, and its key is not freed', async () => {
