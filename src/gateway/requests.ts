@@ -17,11 +17,17 @@ export interface RequestSettings {
   readonly gatewayMaxBytes: number;
 }
 
+/** A body. Neither a login nor an account is a part of it. */
+export type Json = string | number | boolean | null | undefined | readonly Json[] | JsonObject;
+interface JsonObject {
+  readonly [name: string]: Json;
+}
+
 /** The parts in which two requests of the same call and caller differ. */
 export interface CallValues {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
+  readonly body?: Json;
   /** Names and values alternate. */
   readonly headers?: readonly string[];
 }

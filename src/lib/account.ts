@@ -1,34 +1,32 @@
 declare const loginBrand: unique symbol;
 declare const accountBrand: unique symbol;
-export declare const proofBrand: unique symbol;
+declare const proofBrand: unique symbol;
 export declare const freshBrand: unique symbol;
+
+/** No text to TypeScript, not even in a template or a sum, and no part of a body. */
+type NoText = symbol & { readonly toString: never };
 
 /**
  * A trading login: the digits that a token claims. Two tenants may have the same login, so never share data by it. It is a
  * string at run time, but no string to TypeScript, so that no claim becomes a part of a call.
  */
-export interface Login {
-  readonly [loginBrand]: true;
-}
+export type Login = NoText & { readonly [loginBrand]: true };
 
 /**
  * The key of data that an account shares: its login, plus the digest of the forwarded headers if a request has any. As a
  * login, it is no string to TypeScript.
  */
-export interface Account {
-  readonly [accountBrand]: true;
-}
+export type Account = NoText & { readonly [accountBrand]: true };
 
 /** Evidence that the gateway accepted a token as this login's. Only `src/domain/auth/proof.ts` makes one. */
-export interface ProvedAccount {
-  readonly [proofBrand]: true;
-  readonly login: Login;
+export abstract class ProvedAccount {
+  /** Private, so that TypeScript accepts no other object, and no copy with another login. */
+  declare private readonly brand: typeof proofBrand;
+  abstract readonly login: Login;
 }
 
 /** Evidence from a gateway call of this very request. */
-export interface FreshlyProvedAccount extends ProvedAccount {
-  readonly [freshBrand]: true;
-}
+export type FreshlyProvedAccount = ProvedAccount & { readonly [freshBrand]: true };
 
 /** The text of a login or an account, for the gateway's client, the stores and the log. Resolvers cannot import it. */
 export function textOf(id: Login | Account): string {

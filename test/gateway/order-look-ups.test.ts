@@ -4,6 +4,7 @@ import { type LookUps, type OrderReply, order } from '../../src/gateway/define-o
 import type { Answer } from '../../src/gateway/exchange.ts';
 import { bodyIn, submitted } from '../../src/gateway/operations/submitted.ts';
 import type { OrderEnd } from '../../src/gateway/order-calls.ts';
+import type { Json } from '../../src/gateway/requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
@@ -11,7 +12,7 @@ import { anyCaller, openClient } from './open-client.ts';
 const ANY_ANSWER = { kind: 'any' } as const;
 
 /** An order of a gateway other than ours. That gateway answers 202, and a look-up returns the outcome later. */
-function slowOrder(reply: Reply, trade = (body: object) => ({ body })) {
+function slowOrder(reply: Reply, trade = (body: Json) => ({ body })) {
   return order({
     name: 'openPosition',
     number: 4,

@@ -53,7 +53,7 @@ export async function reserved(
   pendingMs?: number,
 ): Promise<Reservation> {
   const answer = await records.reserve(request(account, key, pendingMs));
-  if (!answer.reserved) throw new Error(`${account}/${key} is reserved already`);
+  if (!answer.reserved) throw new Error(`${key} is reserved already`);
   return answer.reservation;
 }
 

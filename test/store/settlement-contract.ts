@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Account } from '../../src/lib/account.ts';
+import { type Account, textOf } from '../../src/lib/account.ts';
 import type { OperatorRecords } from '../../src/store/operator-records.ts';
 import {
   isUnknown,
@@ -203,12 +203,12 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     const listed = async (wanted: Account | null, accepts = (_: OrderRecord) => true) => {
       const keys: string[] = [];
       for await (const { account, key, record } of shared.operator.list(wanted)) {
-        if (accepts(record)) keys.push(`${account} ${key}`);
+        if (accepts(record)) keys.push(`${textOf(account)} ${key}`);
       }
       return keys.sort();
     };
     const keysOf = (orders: typeof all) =>
-      orders.map(({ account, key }) => `${account} ${key}`).sort();
+      orders.map(({ account, key }) => `${textOf(account)} ${key}`).sort();
     expect(await listed(null)).toEqual(keysOf([...all, gone]));
     expect(await listed(null, isUnknown)).toEqual(keysOf([...unknownOrders, gone]));
     const ofOne = [...unknownOrders, gone].filter(({ account }) => account === one);

@@ -1,14 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import type {
-  Account,
-  FreshlyProvedAccount,
-  freshBrand,
-  Login,
-  ProvedAccount,
-  proofBrand,
-} from '../../lib/account.ts';
+import { type Account, type freshBrand, type Login, ProvedAccount } from '../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import { growingLru } from '../../lib/growing-lru.ts';
 import type { Client } from '../../lib/limits/client.ts';
@@ -22,15 +15,13 @@ import { groupKey, loginOf, type Viewer } from './viewer.ts';
 const seal: unique symbol = Symbol('proof');
 
 /** Evidence that the gateway accepted a token as this login's. */
-export class AccountProof implements ProvedAccount {
-  /** Keeps TypeScript from accepting another object of this shape. */
-  declare private readonly seal: typeof seal;
-  declare readonly [proofBrand]: true;
+export class AccountProof extends ProvedAccount {
   /** The key of the account's shared data. */
   readonly account: Account;
   readonly tokenHash: string;
 
   constructor(_seal: typeof seal, account: Account, tokenHash: string) {
+    super();
     this.account = account;
     this.tokenHash = tokenHash;
   }
@@ -41,13 +32,13 @@ export class AccountProof implements ProvedAccount {
 }
 
 /** Evidence from a gateway call of the present request, for a write that nobody checks after this service. */
-export class FreshAccountProof extends AccountProof implements FreshlyProvedAccount {
+export class FreshAccountProof extends AccountProof {
   declare readonly [freshBrand]: true;
 }
 
 /** Evidence that the gateway lets a token read this group's catalog. */
 export class GroupProof {
-  /** As in `AccountProof`. */
+  /** Keeps TypeScript from accepting another object of this shape. */
   declare private readonly seal: typeof seal;
   readonly group: string;
   /** The key of the group's shared data. */

@@ -1,5 +1,6 @@
 import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
+import type { Json } from '../requests.ts';
 import { acknowledged } from './acknowledged.ts';
 
 const BODY = f.table('Value', { value: f.vital(f.json) });
@@ -15,5 +16,5 @@ export const setValue = write({
   isIdempotent: true,
   calls: { put: acknowledged('PUT', '/user/kv/{key}', BODY) },
   run: (calls, { key, value }: Given) =>
-    calls.acknowledged('put', { path: { key }, body: { value } }),
+    calls.acknowledged('put', { path: { key }, body: { value: value as Json } }),
 });

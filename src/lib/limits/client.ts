@@ -1,4 +1,4 @@
-import type { Account } from '../account.ts';
+import { type Account, textOf } from '../account.ts';
 import { addressKey } from '../address-key.ts';
 
 /** The kinds of clients that limits are charged to; the owner of a limit may have kinds of its own. */
@@ -13,7 +13,7 @@ export interface Client {
 }
 
 export function accountClient(account: Account): Client {
-  return { kind: 'account', key: `account ${account}`, account };
+  return { kind: 'account', key: `account ${textOf(account)}`, account };
 }
 
 const MAX_KNOWN = 4_096;

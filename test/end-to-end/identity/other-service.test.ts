@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { accountRead, accountWrite, write } from '../../../src/gateway/define-operation.ts';
 import * as f from '../../../src/gateway/fields.ts';
+import type { CallValues } from '../../../src/gateway/requests.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { startTestApp } from '../../support/app.ts';
@@ -137,16 +138,28 @@ async function claimsInTheirPlace({ scope }: Context) {
   await client.write(scope.caller, forgetAlerts, { account: viewer.account });
   // @ts-expect-error Nor is the login of a proof.
   await client.write(scope.caller, forgetAlerts, { account: proof.login });
+  // @ts-expect-error Nor is it a part of a text.
+  await client.write(scope.caller, forgetAlerts, { account: `${viewer.login}` });
+  // @ts-expect-error It has no text of its own.
+  await client.write(scope.caller, forgetAlerts, { account: viewer.login.toString() });
   // @ts-expect-error A viewer is no proof.
   await client.readFor(viewer, scope.caller, getAlerts);
   // @ts-expect-error An object of the same shape is no proof.
   await client.readFor({ login: viewer.login }, scope.caller, getAlerts);
+  // @ts-expect-error Nor is a proof with another login.
+  await client.readFor({ ...proof, login: viewer.login }, scope.caller, getAlerts);
+  const fresh = await scope.accountNow();
+  // @ts-expect-error Nor is one of this very request.
+  await client.readFor({ ...fresh, login: viewer.login }, scope.caller, getAlerts);
+  // @ts-expect-error A login is no part of a body.
+  const inBody: CallValues = { body: { account: viewer.login } };
   // @ts-expect-error For a write the proof is of this very request.
   await client.writeFor(proof, scope.caller, changeAlert, { price: 1 });
   // @ts-expect-error An operation of an account is not called without its proof.
   await client.write(scope.caller, changeAlert, { price: 1 });
   await client.readFor(proof, scope.caller, getAlerts);
-  await client.writeFor(await scope.accountNow(), scope.caller, changeAlert, { price: 1 });
+  await client.writeFor(fresh, scope.caller, changeAlert, { price: 1 });
+  return inBody;
 }
 
 test('a claim in the place of a proof does not compile', () => {
