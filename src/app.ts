@@ -9,7 +9,7 @@ import { openFiles, usable } from './app/usable.ts';
 import type { Config } from './config.ts';
 import { expiryOf } from './domain/auth/claims.ts';
 import { TRADING_LIMITS } from './domain/auth/limits.ts';
-import { TokenEndedError, tokenExpiryOf } from './domain/auth/token-ended-error.ts';
+import { TokenEndedError } from './domain/auth/token-ended-error.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
 import { createDomain } from './domain/create-domain.ts';
 import {
@@ -166,7 +166,7 @@ export async function startApp(config: Config, given: AppOptions) {
     dateMs: () => dates().judgedMs,
     tokenStatusOf: (token) => (token === null ? undefined : domain.ledger.tokenStatus(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
-    tokenExpiryOf: ({ text }) => tokenExpiryOf(text, Date.now()),
+    watchToken: (token, ended) => domain.tokenEnds.watch(token, ended),
     // A receipt lists the gateway calls of a request.
     receipts: config.sandbox,
     forwardHeaders,

@@ -15,6 +15,7 @@ import { Sessions } from './account/sessions.ts';
 import { Identity } from './auth/identity.ts';
 import type { TradingLimiter } from './auth/limits.ts';
 import { ProofLedger } from './auth/proof.ts';
+import { TokenEnds } from './auth/token-ends.ts';
 import { UnknownTokens } from './auth/unknown-tokens.ts';
 import type { Verify } from './auth/verifier.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
@@ -183,6 +184,7 @@ export function createDomain(parts: DomainParts) {
     gateway,
     logicalClock,
     ledger,
+    tokenEnds: new TokenEnds(ledger, clock),
     identify: identity.identify.bind(identity),
     writeLimits,
     prover,

@@ -23,7 +23,7 @@ interface EngineOptions
     Pick<RouteSettings, 'sites' | 'sdl'>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
     Pick<ErrorMaskingOptions, 'describe'>,
-    Pick<EventResultsOptions, 'tokenExpiryOf'> {
+    Pick<EventResultsOptions, 'watchToken'> {
   readonly limiter: EngineLimiter;
   /** Whether results report their costs. */
   readonly receipts: boolean;

@@ -278,4 +278,7 @@ function groupBySymbol<T extends Holding>(list: readonly T[]): ReadonlyMap<strin
  * resolvers place orders through the order desk, which requires proof.
  */
 export type Services = OtherServices &
-  Omit<ReturnType<typeof createDomain>, 'orders' | 'ledger' | 'resumePolls' | 'caches'>;
+  Omit<
+    ReturnType<typeof createDomain>,
+    'orders' | 'ledger' | 'tokenEnds' | 'resumePolls' | 'caches'
+  >;

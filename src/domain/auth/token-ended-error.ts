@@ -1,5 +1,5 @@
 import { GatewayError } from '../../gateway/errors.ts';
-import { EXPIRY_LEEWAY_MS, expiryOf } from './claims.ts';
+import { EXPIRY_LEEWAY_MS } from './claims.ts';
 import { UnauthenticatedError } from './errors.ts';
 
 /** The token of a subscription is no longer valid: it expired, or the gateway refused it. */
@@ -34,10 +34,4 @@ export function endOfToken(expiresAtMs: number, nowMs: number) {
     inMs: endsAtMs - nowMs,
     error: new TokenEndedError('UNAUTHENTICATED', 'the token has expired'),
   };
-}
-
-/** The same for a token's text; null if it states no expiry. */
-export function tokenExpiryOf(token: string, nowMs: number) {
-  const expiresAtMs = expiryOf(token);
-  return expiresAtMs === null ? null : endOfToken(expiresAtMs, nowMs);
 }

@@ -3,11 +3,11 @@ import {
   type ExecutionResult,
   type ValidatedExecutionArgs,
 } from 'graphql';
-import { systemClock } from '../../lib/clock.ts';
 import { EventIterator } from '../../lib/event-iterator.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import type { Token } from '../../lib/token.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext, RunCost } from '../admission/operation-context.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
@@ -42,10 +42,11 @@ export interface EventResultsOptions {
   readonly limits: ClientLimits;
   /** The budget of one event, in fields. */
   readonly maxCost: number;
-  /** When a token ends and the error of its subscriptions then, whoever made their events; null if it has no end. */
-  readonly tokenExpiryOf: (
-    token: NonNullable<RequestCaller['token']>,
-  ) => { readonly inMs: number; readonly error: Error } | null;
+  /**
+   * Calls `ended` when the token expires or is refused, with the error that ends its subscriptions, whoever made their
+   * events. Returns a function that stops watching.
+   */
+  readonly watchToken: (token: Token, ended: (error: Error) => void) => () => void;
 }
 
 const NO_COST: RunCost = { cost: 0, fields: 0 };
@@ -108,15 +109,13 @@ export class EventResults {
         return reportsEnd(error) ? null : shown;
       },
       ended: () => {
-        cancelExpiry();
+        unwatch?.();
         signal?.removeEventListener('abort', leave);
         ended();
       },
     });
-    const expiry = caller.token && this.#options.tokenExpiryOf(caller.token);
-    const cancelExpiry = expiry
-      ? systemClock.after(expiry.inMs, () => results.fail(expiry.error))
-      : () => {};
+    const unwatch =
+      caller.token && this.#options.watchToken(caller.token, (error) => results.fail(error));
     // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
     const leave = () => fireAndForget('live results', results.return());
     if (signal?.aborted) leave();

@@ -31,6 +31,8 @@ export class LiveResults<Event = unknown>
   /** The last result, if the reader was busy when the results ended by it. */
   #unread: ExecutionResult | null = null;
   #isAwaited = false;
+  /** The error of `fail`. */
+  #failure: unknown = null;
 
   constructor(events: AsyncIterable<Event>, mapping: Mapping<Event>) {
     this.#events = events[Symbol.asyncIterator]();
@@ -58,6 +60,7 @@ export class LiveResults<Event = unknown>
   /** Ends the results by an error at once, even if the events know nothing of it. */
   fail(error: unknown): void {
     if (this.#isOver) return;
+    this.#failure = error;
     const last = this.#fail(error);
     if (this.#isAwaited) this.#resolve(last === null ? DONE : { done: false, value: last });
     else this.#unread = last;
@@ -74,9 +77,12 @@ export class LiveResults<Event = unknown>
    * Returns the result, or in its place the last result, or null.
    */
   checked(result: ExecutionResult): ExecutionResult | null {
-    const failure = this.#source?.failure ?? null;
+    const failure = this.#failure ?? this.#source?.failure ?? null;
     const isOfAccount = result.data != null;
-    return failure !== null && isOfAccount ? this.#fail(failure) : result;
+    if (failure === null || !isOfAccount) return result;
+    const last = this.#fail(failure);
+    this.#unread = null;
+    return last;
   }
 
   #takeUnread(): Next {

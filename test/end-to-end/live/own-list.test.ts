@@ -109,21 +109,33 @@ test('a live list of another service goes on while its proofs are renewed, and e
   expect(alerts.requests).toHaveLength(length);
 });
 
-test('any subscription ends with its token', async () => {
-  await using app = await start();
-  const token = app.sandbox.token({ ...DEMO, expiresInSeconds: 3 });
-  using raw = await initializedSocket(app, token);
-  await raw.watch('a', 'subscription { beats }');
-  const headers = {
-    accept: 'text/event-stream',
-    'content-type': 'application/json',
-    authorization: `Bearer ${token}`,
-  };
-  const body = JSON.stringify({ query: 'subscription { beats }' });
-  const stream = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body });
-  const events = await stream.text();
-  expect(events).toMatch(
-    /event: next\n[^\n]*"beats":1.*event: next\n[^\n]*"code":"UNAUTHENTICATED".*event: complete/s,
-  );
-  expect(await raw.untilClosed()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
-});
+test.each(['expires', 'is refused to another operation'])(
+  'any subscription ends when its token %s',
+  async (end) => {
+    await using app = await start();
+    const expires = end === 'expires';
+    const token = app.sandbox.token({ ...DEMO, ...(expires && { expiresInSeconds: 3 }) });
+    using innocent = await initializedSocket(app, app.sandbox.token(DEMO));
+    await innocent.watch('a', 'subscription { beats }');
+    using raw = await initializedSocket(app, token);
+    await raw.watch('a', 'subscription { beats }');
+    const headers = {
+      accept: 'text/event-stream',
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+    };
+    const body = JSON.stringify({ query: 'subscription { beats }' });
+    const stream = await fetch(`${app.url}/graphql`, { method: 'POST', headers, body });
+    if (!expires) {
+      app.sandbox.revoke({ token });
+      await app.query('{ customerId }', { token });
+    }
+    const events = await stream.text();
+    expect(events).toMatch(
+      /event: next\n[^\n]*"beats":1.*event: next\n[^\n]*"code":"UNAUTHENTICATED".*event: complete/s,
+    );
+    expect(await raw.untilClosed()).toEqual({ code: 4403, reason: 'UNAUTHENTICATED' });
+    await innocent.watch('b', '{ __typename }');
+    expect(innocent.messagesOf('a')).toHaveLength(1);
+  },
+);

@@ -51,7 +51,7 @@ function resultsFor(fieldsPerMinute: number): EventResults {
     receipts: false,
     limits: new ClientLimits(limiter),
     maxCost: 1_000,
-    tokenExpiryOf: () => null,
+    watchToken: () => () => {},
   });
 }
 
@@ -211,16 +211,23 @@ test.each([
   expect(closed).toHaveBeenCalledOnce();
 });
 
-test('a result whose token is refused before it is written is replaced by the error', async () => {
-  const { emit, events, live } = subscribe(priceDocument);
-  emit(priceData(1));
-  const { value } = await live.next();
-  expect(value?.data).toEqual(priceData(1));
-  expect(live.checked(value as ExecutionResult)).toBe(value);
-  events.end(new Error('refused'));
-  const sent = live.checked(value as ExecutionResult);
-  expect(JSON.parse(JSON.stringify(sent))).toEqual(MASKED);
-  // The error itself is sent.
-  expect(live.checked(sent as ExecutionResult)).toBe(sent);
-  expect((await live.next()).done).toBe(true);
-});
+test.each<[by: string, end: (subscriber: ReturnType<typeof subscribe>, error: Error) => void]>([
+  ['its events', ({ events }, error) => events.end(error)],
+  ['the engine', ({ live }, error) => live.fail(error)],
+])(
+  'a result whose token ends before it is written is replaced by the error of %s',
+  async (_by, end) => {
+    const subscriber = subscribe(priceDocument);
+    const { emit, live } = subscriber;
+    emit(priceData(1));
+    const { value } = await live.next();
+    expect(value?.data).toEqual(priceData(1));
+    expect(live.checked(value as ExecutionResult)).toBe(value);
+    end(subscriber, new Error('refused'));
+    const sent = live.checked(value as ExecutionResult);
+    expect(JSON.parse(JSON.stringify(sent))).toEqual(MASKED);
+    // The error itself is sent.
+    expect(live.checked(sent as ExecutionResult)).toBe(sent);
+    expect((await live.next()).done).toBe(true);
+  },
+);

@@ -1,0 +1,41 @@
+import type { Clock } from '../../lib/clock.ts';
+import { memo } from '../../lib/memo.ts';
+import type { Token } from '../../lib/token.ts';
+import { expiryOf } from './claims.ts';
+import type { ProofLedger } from './proof.ts';
+import { endOfToken, TokenEndedError } from './token-ended-error.ts';
+
+type Ended = (error: TokenEndedError) => void;
+
+/** Notifies subscriptions of the end of their token: its expiry, or its refusal by the gateway. */
+export class TokenEnds {
+  readonly #clock: Clock;
+  /** By the hash of the token. */
+  readonly #watchers = new Map<string, Set<Ended>>();
+
+  constructor(ledger: Pick<ProofLedger, 'onRefused'>, clock: Clock) {
+    this.#clock = clock;
+    ledger.onRefused(({ tokenHash }) => {
+      const error = new TokenEndedError('UNAUTHENTICATED', 'an operation refused the token');
+      for (const ended of this.#watchers.get(tokenHash) ?? []) ended(error);
+    });
+  }
+
+  /** Returns a function that stops watching. */
+  watch({ text, hash }: Token, ended: Ended): () => void {
+    const watchers = memo<string, Set<Ended>>(this.#watchers, hash, () => new Set());
+    watchers.add(ended);
+    const cancelExpiry = this.#onExpiry(expiryOf(text), ended);
+    return () => {
+      cancelExpiry();
+      watchers.delete(ended);
+      if (watchers.size === 0) this.#watchers.delete(hash);
+    };
+  }
+
+  #onExpiry(expiresAtMs: number | null, ended: Ended): () => void {
+    if (expiresAtMs === null) return () => {};
+    const { inMs, error } = endOfToken(expiresAtMs, this.#clock.date());
+    return this.#clock.after(inMs, () => ended(error));
+  }
+}
