@@ -41,6 +41,8 @@ function project() {
     'package-lock.json': '{ "version": "0.0.0", "packages": { "": { "version": "0.0.0" } } }',
     'schema.graphql': SCHEMA,
     'CHANGELOG.md': EMPTY,
+    // The scripts of package.json set a compile cache in this folder for all their processes.
+    '.gitignore': 'node_modules\n',
   });
   const refuses = (version: string, problem: string) => {
     const head = git('rev-parse', 'HEAD');
