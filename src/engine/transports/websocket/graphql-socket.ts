@@ -24,6 +24,8 @@ export class GraphQLSocket implements ProtocolSocket {
   readonly #socket: WebSocket;
   #freeMessages = FREE_MESSAGES;
   #isRestarting = false;
+  /** The operation whose result is in the message that is made in this turn. */
+  #written: SocketOperation | null = null;
 
   constructor(socket: WebSocket, request: IncomingMessage, settings: ServerSettings) {
     const { connections, log, openConnections } = settings;
@@ -74,6 +76,10 @@ export class GraphQLSocket implements ProtocolSocket {
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
 
+  writes(operation: SocketOperation): void {
+    this.#written = operation;
+  }
+
   ended(operation: SocketOperation): void {
     if (this.operations.get(operation.id) === operation) this.operations.delete(operation.id);
     this.#closeIfIdle();
@@ -100,6 +106,8 @@ export class GraphQLSocket implements ProtocolSocket {
   /** Resolves when the message has been written, or never can be. `ws` compresses it if it is large. */
   #send(text: string): Promise<void> {
     const sent = Promise.withResolvers<void>();
+    this.#written?.summary.sent(Buffer.byteLength(text));
+    this.#written = null;
     if (this.isOpen) this.#socket.send(text, () => sent.resolve());
     else sent.resolve();
     // Reads nothing more from a client that does not read its answers.

@@ -18,6 +18,8 @@ export interface OperationOwner {
   readonly session: SocketSession;
   readonly isOpen: boolean;
   close(closing: Closing, reason?: string): void;
+  /** The next message has a result of this operation. */
+  writes(operation: SocketOperation): void;
   ended(operation: SocketOperation): void;
 }
 
@@ -110,8 +112,10 @@ export class SocketOperation {
   /** Returns what is sent for a result. The token is looked at as the message is written, in the same turn. */
   payloadOf(result: ExecutionResult): FormattedExecutionResult {
     const live = this.#live;
-    this.summary.results += 1;
-    const toJSON = () => (live === null ? result : live.checked(result)) ?? {};
+    const toJSON = () => {
+      this.#owner.writes(this);
+      return (live === null ? result : live.checked(result)) ?? {};
+    };
     return { toJSON } as FormattedExecutionResult;
   }
 
