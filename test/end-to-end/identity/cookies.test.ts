@@ -91,6 +91,11 @@ describe('a cookie', () => {
       const { headers, text } = await post(READ, { ...cookieOf(value), ...page });
       expect(JSON.parse(text).errors[0].extensions.code).toBe('UNAUTHENTICATED');
       expect(headers['set-cookie']).toEqual(cleared);
+      const accept = 'multipart/mixed;deferSpec=20220824';
+      const inParts = '{ customerId ... @defer { instruments { totalCount } } }';
+      const parts = await post(inParts, { ...cookieOf(value), ...page, accept });
+      expect(parts.headers['content-type']).toContain('multipart/mixed');
+      expect(parts.headers['set-cookie']).toEqual(cleared);
     }
     // A refused token in Authorization, a request without a cookie and an invalid query clear nothing.
     const authorization = `Bearer ${forged}`;

@@ -26,11 +26,12 @@ export class EventStream {
 
   /**
    * Sends the results until there are no more, or the client disconnects. `checked` is called in the turn in which a result
-   * is written. The next event is read when the client has read enough, so a slow client gets one merged event.
+   * is written. `first` is a result that has been read already. The next event is read when the client has read enough, so a slow client gets one merged event.
    */
   async send(
     results: AsyncIterableIterator<ExecutionResult>,
     checked: (result: ExecutionResult) => ExecutionResult | null,
+    first?: IteratorResult<ExecutionResult>,
   ): Promise<void> {
     const { head, end, complete } = this.#framing;
     // A quiet feed must not be followed until its next event when the client has disconnected.
@@ -39,8 +40,8 @@ export class EventStream {
     // The client may have disconnected before the listener was added.
     if (this.#response.destroyed) leave();
     try {
-      for await (const result of results) {
-        const sendable = checked(result);
+      for (let next = first ?? (await results.next()); !next.done; next = await results.next()) {
+        const sendable = checked(next.value);
         if (sendable === null) continue;
         this.#reply.summary.results += 1;
         this.#write(head + JSON.stringify(sendable) + end);

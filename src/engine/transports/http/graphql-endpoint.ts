@@ -84,9 +84,21 @@ export function createGraphQLEndpoint(
     if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
       return sendEvents(reply, outcome, checked, events);
     }
-    const stream = new EventStream(reply, pingMs, parts ?? FORMATS.deferSpec);
+    return sendParts(reply, operation, outcome, parts ?? FORMATS.deferSpec);
+  }
+
+  /** Answers in parts. Reads the first part before the head is sent, because a head may set the cookie. */
+  async function sendParts(
+    reply: HttpReply,
+    operation: Operation,
+    results: AsyncIterableIterator<ExecutionResult>,
+    format: StreamFormat,
+  ): Promise<void> {
+    const first = await results.next();
+    if (cookie !== null && !first.done) setCookie(reply, cookie, first.value, operation);
+    const stream = new EventStream(reply, pingMs, format);
     // A shutdown waits for the last part, as for any answer.
-    return stream.send(outcome, checked);
+    await stream.send(results, (part) => part, first);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. */
