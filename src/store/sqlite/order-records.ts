@@ -182,6 +182,8 @@ class SqliteOrderRecords implements OrderRecords {
   /** Finds out, even without orders, that the file cannot be used or can be used again. Also decides the end of a loss. */
   #checkLater(): void {
     const { clock } = this.#options;
+    // A memory cannot fail, so it is only checked until the end of its loss is decided.
+    if (!(this.#batches instanceof BatchThread) && this.#status.sinceMs !== null) return;
     this.#cancelCheck = clock.after(CHECK_MS, async () => {
       // Only the time counts: a refusal is an answer too.
       const checked = Promise.allSettled([this.#ask('check')]);
