@@ -8,8 +8,7 @@ import { redisServerPath } from '../test/support/machine.ts';
 import { startTestRedis } from '../test/support/redis.ts';
 import { runSeeds, SEED_OPTIONS } from './seeds.ts';
 
-const RUNS = 1_000;
-const REDIS_RUNS = 100;
+const RUNS = 100;
 
 const { values } = parseArgs({ options: SEED_OPTIONS });
 await using redis = redisServerPath === null ? null : await startTestRedis(redisServerPath);
@@ -18,7 +17,7 @@ let all = 0;
 let withRedis = 0;
 await runSeeds(values, async (seed) => {
   all += await runOrders(RUNS, seed);
-  if (redis !== null) withRedis += await runRedisOrders(redis.url, REDIS_RUNS, seed);
+  if (redis !== null) withRedis += await runRedisOrders(redis.url, RUNS, seed);
   console.log(
     `seed ${seed}: ${all} orders with SQLite and ${withRedis} with Redis, each sent once`,
   );
