@@ -22,7 +22,7 @@ test('a server renders the initial state, and opens no connection', async () => 
   );
   expect(texts).toEqual([
     { status: 'CONNECTING', totals: null },
-    { status: 'ready', outcome: null },
+    { status: 'ready', outcome: null, progress: null },
   ]);
   // Work that rendering started would be under way by now.
   await new Promise((resolve) => setImmediate(resolve));
