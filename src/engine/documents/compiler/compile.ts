@@ -103,7 +103,8 @@ class Compiler {
       blank[key] = setField === null ? type.name : null;
       if (setField !== null) setFields.push(setField);
     }
-    return { blank, setFields };
+    // Parsed: V8 keeps an object to which twenty names were added one by one, and its copies, as hash tables.
+    return { blank: JSON.parse(JSON.stringify(blank)), setFields };
   }
 
   /** Returns null for `__typename`. */
