@@ -48,9 +48,9 @@ export interface RedisOrderRecordsOptions extends RedisConnectionOptions, Record
 type Values = Readonly<Record<string, string | number | boolean | undefined>>;
 
 interface StoreReply<Answer> {
-  /** The id of the latest loss. */
-  readonly loss: string;
-  /** Whether this script has found it. */
+  /** The ids of losses, the newest first; only the newest if the process knows it. */
+  readonly losses: string;
+  /** Whether this script has found the newest. */
   readonly isLoss: boolean;
   /** The most replicas of Redis that were ever seen connected. */
   readonly copies: number;
@@ -85,6 +85,8 @@ export class OrderStore {
   #loss: string | undefined;
   /** The loss that is known to be on enough replicas of Redis. */
   #confirmedLoss: string | undefined;
+  /** The loss that was counted last. */
+  #countedLoss: string | undefined;
   /** The latest date by which this process has judged a key. */
   #mostJudgedMs = 0;
   #losses = 0;
@@ -157,7 +159,7 @@ export class OrderStore {
       Promise.all([replied, copies]).then(([reply, have]) => {
         // `wanted` is read again, because the scripts may have raised it.
         const isConfirmed = have >= this.wanted;
-        if (reply.isWrite && isConfirmed) this.#confirmedLoss = reply.loss;
+        if (reply.isWrite && isConfirmed) [this.#confirmedLoss] = reply.losses.split(' ');
         if (!reply.isWrite || isConfirmed) return resolve(reply.answer);
         this.#lateAtMs = this.#options.clock.now();
         const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
@@ -210,16 +212,25 @@ export class OrderStore {
     const read = replyIn<Answer>(reply, text);
     if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer.isDurable);
     if (isForeign(read.answer)) throw new ForeignVersionError(FOREIGN_VERSION);
-    const isFirst = this.#loss === undefined;
-    const isLoss = read.isLoss || (!isFirst && this.#loss !== read.loss);
-    this.#loss = read.loss;
-    if (isLoss) {
-      this.#losses += 1;
-      this.#options.onWarn(LOSS);
-    }
-    this.#isHeld = read.isHeld;
-    this.#knownCopies = Math.max(this.#knownCopies, read.copies);
+    this.#note(read);
     return read;
+  }
+
+  #note({ losses, isLoss, isHeld, copies }: StoreReply<unknown>): void {
+    this.#knownCopies = Math.max(this.#knownCopies, copies);
+    const ids = losses.split(' ');
+    const known = this.#loss;
+    // The replies of two connections may arrive out of order: one that lacks the known loss is from before it.
+    if (known !== undefined && !ids.includes(known)) return;
+    [this.#loss] = ids;
+    this.#isHeld = isHeld;
+    const isNew = isLoss
+      ? this.#loss !== this.#countedLoss
+      : known !== undefined && this.#loss !== known;
+    if (!isNew) return;
+    this.#countedLoss = this.#loss;
+    this.#losses += 1;
+    this.#options.onWarn(LOSS);
   }
 }
 

@@ -185,7 +185,7 @@ local function main()
 const TAIL = `
 end
 local answer = main()
-return cjson.encode({loss = loss, isLoss = isLoss, copies = markNumber('copies'), isHeld = mark.held == '1', isWrite = isWrite, answer = answer})
+return cjson.encode({losses = given.knownLoss == loss and loss or mark.losses, isLoss = isLoss, copies = markNumber('copies'), isHeld = mark.held == '1', isWrite = isWrite, answer = answer})
 `;
 
 /** Each script consists of a common head, its body and a common tail. */

@@ -1,7 +1,14 @@
+import { once } from 'node:events';
+import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, ReserveRequest } from '../../../src/store/order-records.ts';
 import { RedisAccountVersions } from '../../../src/store/redis/account-versions.ts';
+import { RedisConnection } from '../../../src/store/redis/connection.ts';
+import { DECLARE } from '../../../src/store/redis/operator-scripts.ts';
+import { OrderStore } from '../../../src/store/redis/order-store.ts';
+import { RedisHealth } from '../../../src/store/redis/redis-health.ts';
+import { LOOK } from '../../../src/store/redis/store-look.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { datesBy } from '../../support/dates.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
@@ -12,6 +19,7 @@ import { accepted, keyFor, request, reserved, unknown } from '../order-records-c
 import { isMarked, startCopiedRedis } from './failovers.ts';
 import {
   DURABLE,
+  FAR_MS,
   MARKER,
   openOperator,
   openReadyReplica,
@@ -49,6 +57,21 @@ async function openMovable(url: string, options: Parameters<typeof openReadyRepl
   const date = { aheadMs: 0 };
   const clock = { ...systemClock, date: () => Date.now() + date.aheadMs };
   return { date, ...(await openReadyReplica(url, { ...options, clock })) };
+}
+
+/** A connection whose replies wait for a promise. */
+async function connectLate(url: string, held: Promise<void>) {
+  class LateConnection extends RedisConnection {
+    override async run(...call: Parameters<RedisConnection['run']>) {
+      const reply = await super.run(...call);
+      await held;
+      return reply;
+    }
+  }
+  const redis = new Redis(url);
+  await once(redis, 'ready');
+  const connection = new LateConnection(redis, FAR_MS, new RedisHealth(() => {}));
+  return { connection, [Symbol.asyncDispose]: async () => connection.close() };
 }
 
 /** Waits until the end of the loss is decided. Keys that are made three seconds later are taken. */
@@ -184,6 +207,28 @@ describeWithRedis('a loss of order records in Redis', (serverPath) => {
     await eventually(() => two.records.status.losses > 0);
     await isDecided(one);
     expect([one.records.status.losses, two.records.status.losses]).toEqual([1, 1]);
+  });
+
+  test('is counted once, even if the replies of two connections arrive out of order', async () => {
+    await using redis = await startTestRedis(serverPath);
+    await using one = await openReadyReplica(redis.url);
+    const warnings: string[] = [];
+    const held = Promise.withResolvers<void>();
+    await using writer = await connectLate(redis.url, held.promise);
+    const options = { ...one.options, onWarn: (line: string) => void warnings.push(line) };
+    const store = new OrderStore(one.records.redis, writer.connection, options);
+    await store.run(LOOK, {});
+    const late = store.write(DECLARE, {});
+    await eventually(async () =>
+      expect(String(await redis.command('HGET', MARKER, 'losses')).split(' ')).toHaveLength(2),
+    );
+    await one.records.store.write(DECLARE, {});
+    await store.run(LOOK, {});
+    held.resolve();
+    await late;
+    await store.run(LOOK, {});
+    expect(store.losses).toBe(1);
+    expect(warnings).toHaveLength(1);
   });
 
   test('an operator can declare a loss', async () => {

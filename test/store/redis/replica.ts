@@ -18,7 +18,7 @@ export async function openReplica(
   change: Partial<Omit<RedisOrderRecordsOptions, 'onWarn'>> = {},
 ) {
   const warnings: string[] = [];
-  const records = await openRedisOrderRecords({
+  const options: RedisOrderRecordsOptions = {
     redisUrl,
     redisReplicas: null,
     requiresAppendonly: false,
@@ -30,8 +30,9 @@ export async function openReplica(
     onWarn: (message) => void warnings.push(message),
     takesOldKeys: true,
     ...change,
-  });
-  return { records, warnings, [Symbol.asyncDispose]: () => records.close() };
+  };
+  const records = await openRedisOrderRecords(options);
+  return { records, options, warnings, [Symbol.asyncDispose]: () => records.close() };
 }
 
 /** Opens the order records of a replica of the service, and waits until they can be used. */
