@@ -1,21 +1,18 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
-import { ClientLimits } from './admission/client-limits.ts';
+import { ClientLimits, MessageBudget } from './admission/client-limits.ts';
 import type { EventResultsOptions } from './execution/event-results.ts';
 import { Execution } from './execution/execution.ts';
+import { Pipeline, type PipelineParts, warnOfUnusedHooks } from './execution/pipeline.ts';
+import { HttpServer } from './http/http-server.ts';
+import type { RouteSettings } from './http/routes.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
-import { Pipeline, type PipelineParts } from './pipeline/pipeline.ts';
-import { warnOfUnusedHooks } from './pipeline/unused-hooks.ts';
-import { MessageBudget } from './transports/connections/message-budget.ts';
-import { OpenConnections } from './transports/connections/open-connections.ts';
-import { HttpServer } from './transports/http/http-server.ts';
-import type { RouteSettings } from './transports/http/routes.ts';
-import { AccessLog, type AccessLogOptions } from './transports/requests/access-log.ts';
-import { type AuthCookieOptions, createAuthCookie } from './transports/requests/auth-cookie.ts';
-import { BearerTokens } from './transports/requests/bearer.ts';
-import { ClientAddresses } from './transports/requests/client-address.ts';
-import type { ServerMetrics } from './transports/requests/server-metrics.ts';
-import type { ServerOptions } from './transports/requests/server-settings.ts';
+import type { ServerMetrics } from './requests/access-log.ts';
+import { AccessLog, type AccessLogOptions } from './requests/access-log.ts';
+import { ClientAddresses } from './requests/client-address.ts';
+import { OpenConnections } from './requests/open-connections.ts';
+import type { ServerOptions } from './requests/server-settings.ts';
+import { type AuthCookieOptions, BearerTokens, createAuthCookie } from './requests/tokens.ts';
 
 interface EngineOptions
   extends Omit<PipelineParts, 'limits' | 'codes' | 'execution'>,

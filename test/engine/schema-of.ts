@@ -6,8 +6,8 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
+import { Selections } from '../../src/engine/documents/compiler/selections.ts';
 import { OperationFacts } from '../../src/engine/documents/operation-facts.ts';
-import { Selections } from '../../src/engine/documents/selections.ts';
 
 /** Builds a schema and gives its fields, named `Type.field`, resolvers and traits. */
 export function schemaOf(text: string, fields: Readonly<Record<string, object>>): GraphQLSchema {

@@ -59,8 +59,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/lib/byte-collector.test.ts',
   'test/sandbox/held-bytes.test.ts',
   'test/engine/documents/compiler/compiling-executor.test.ts',
-  'test/engine/execution/response-cache.test.ts',
-  'test/engine/transports/connections/idle-readers.test.ts',
+  'test/engine/requests/idle-readers.test.ts',
   'test/store/{redis,sqlite}/**/*.test.ts',
 ];
 

@@ -6,12 +6,16 @@ import type { Documents, PreparedDocument, PreparedOperation } from '../document
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
 import type { RequestedDocument, TrustedDocuments } from '../documents/trusted-documents.ts';
+import {
+  type Refusal,
+  refused,
+  requestError,
+  tooComplex,
+  withHeaders,
+} from '../operation/errors.ts';
 import { Meter } from '../operation/meter.ts';
-import { type Refusal, refused, withHeaders } from '../operation/refusal.ts';
-import { requestError, tooComplex } from '../operation/request-error.ts';
-import type { TransportContext } from '../operation/transport-context.ts';
 import type { ClientLimits } from './client-limits.ts';
-import type { Operation } from './operation.ts';
+import type { Operation, TransportContext } from './operation.ts';
 
 export interface AdmissionParts {
   readonly limits: ClientLimits;

@@ -1,8 +1,8 @@
 import type { Client } from '../../lib/limits/client.ts';
 import type { Balance } from '../../lib/limits/limiter.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
-import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
-import { overLimit, type Refusal, withHeaders } from '../operation/refusal.ts';
+import { overLimit, type Refusal, withHeaders } from '../operation/errors.ts';
+import { ENGINE_LIMITS, type EngineLimiter, type LimitLabel } from '../operation/limits.ts';
 import type { Operation } from './operation.ts';
 
 /** A new document counts as one more request for each of this many tokens. */
@@ -82,4 +82,26 @@ function headersOf(balance: Balance): Readonly<Record<string, string>> {
 
 function secondsOf({ waitMs }: Balance): number {
   return Math.max(1, Math.ceil(waitMs / 1000));
+}
+
+/** A message counts once more for each of this many bytes. */
+export const COUNTED_BYTES = 16_384;
+
+/** Counts everything that a client sends: operations, refused requests, pings and other messages. */
+export class MessageBudget {
+  readonly #limiter: EngineLimiter;
+  readonly #refused: (limit: LimitLabel) => void;
+
+  constructor(limiter: EngineLimiter, refused: (limit: LimitLabel) => void) {
+    this.#limiter = limiter;
+    this.#refused = refused;
+  }
+
+  /** Charges a message of this size to its client. Returns false if the client has sent too much. */
+  take(client: Client, bytes = 0): boolean {
+    const points = 1 + Math.floor(bytes / COUNTED_BYTES);
+    if (this.#limiter.spend('messages', client, points).left >= 0) return true;
+    this.#refused('messages');
+    return false;
+  }
 }

@@ -1,12 +1,41 @@
-import type { ValidatedExecutionArgs } from 'graphql';
+import { OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
 import type { Client } from '../../lib/limits/client.ts';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { PartsFormat } from '../documents/compiler/compiling-executor.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/trusted-documents.ts';
 import type { LiveResults } from '../operation/live-results.ts';
 import type { Meter } from '../operation/meter.ts';
-import type { TransportContext } from '../operation/transport-context.ts';
+import type { RequestSummary } from '../operation/request-summary.ts';
+
+/** The facts about an operation that its transport provides before its document is read. */
+export interface TransportContext {
+  /** JSON of any shape. */
+  readonly sent: unknown;
+  readonly record: RequestSummary;
+  /** False for GET, which must be safe to repeat, prefetch and link to. */
+  readonly mayMutate: boolean;
+  /** Whether the client accepts the events of a subscription. */
+  readonly takesEvents: boolean;
+  /** The client's format for an answer in parts; null if it reads one piece. */
+  readonly partsFormat: PartsFormat | null;
+  /** The headers of the request, or those of a socket's `connectionParams`, by their names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Returns true if the transport itself reports to the client why a subscription ends. */
+  readonly reportsEnd: ((error: unknown) => boolean) | undefined;
+}
+
+/** Whether an operation is a mutation, or may be one because its document has not been read. */
+export function mayBeMutation({
+  record: { type },
+  sent,
+}: Pick<TransportContext, 'record' | 'sent'>): boolean {
+  if (type !== null) return type === OperationTypeNode.MUTATION;
+  const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
+  // A document sent by its hash has no text, or an empty one over a WebSocket.
+  return typeof query !== 'string' || query === '' || query.includes('mutation');
+}
 
 /** An admitted operation. Its execution may add to it, but does not change earlier decisions. */
 export interface Operation {
@@ -33,4 +62,23 @@ export interface Operation {
   issuedToken: string | null;
   /** The results of a subscription that has begun; otherwise null. */
   live: LiveResults | null;
+}
+
+/** The number of fields: `cost` is the estimate before the run, `fields` the count. */
+export interface RunCost {
+  readonly cost: number;
+  readonly fields: number;
+}
+
+/** A context that knows what its execution has read. */
+export interface ReadingContext {
+  /** The `extensions` of a result. */
+  receipt(run: RunCost): Readonly<Record<string, unknown>>;
+}
+
+/** The context that the resolvers of one operation read with. */
+export interface OperationContext extends ReadingContext {
+  readonly operation: Operation;
+  /** Returns a function that makes the context of each event. A subscription outlives the context of its operation. */
+  eventContexts(): () => ReadingContext;
 }

@@ -11,8 +11,8 @@ import {
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
-import { located, tooComplex } from '../operation/request-error.ts';
-import { type Fragments, responseKey, type Selections } from './selections.ts';
+import { located, tooComplex } from '../operation/errors.ts';
+import { type Fragments, responseKey, type Selections } from './compiler/selections.ts';
 
 export interface DocumentLimits {
   readonly maxTokens: number;

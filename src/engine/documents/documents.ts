@@ -14,17 +14,16 @@ import {
 import { LRUCache } from 'lru-cache';
 import { redact } from '../../lib/redact.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { located, requestError } from '../operation/request-error.ts';
+import { located, requestError } from '../operation/errors.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
+import { Selections } from './compiler/selections.ts';
 import { withoutDefer, withoutDeferInLists } from './deferring.ts';
 import { type DocumentLimits, limitErrors } from './document-limits.ts';
-import { ExactNumbersRule } from './exact-numbers-rule.ts';
-import { executionArgs } from './execution-args.ts';
 import { OperationFacts } from './operation-facts.ts';
 import { parseDocument } from './parse-document.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
-import { Selections } from './selections.ts';
+import { ExactNumbersRule, executionArgs } from './variables.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;

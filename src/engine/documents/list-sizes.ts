@@ -7,7 +7,7 @@ import {
   isListType,
 } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
-import type { ReadValue } from './selections.ts';
+import type { ReadValue } from './compiler/selections.ts';
 
 /** Returns the number of things that a schema's trait `listSize` or `scans` names, such as the entries of a list. */
 export type SizeOf = (name: string) => number;

@@ -15,8 +15,8 @@ import {
 import { traitOf } from '../../lib/field-traits.ts';
 import { memo } from '../../lib/memo.ts';
 import { extraForList, weightOfKey } from '../operation/meter.ts';
+import { listKey, literalOf, type Selections } from './compiler/selections.ts';
 import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
-import { literalOf, type Selections } from './selections.ts';
 
 /** The coerced variables of a request. */
 type Variables = Readonly<Record<string, unknown>>;
@@ -39,11 +39,6 @@ export interface RequestFacts {
    * execution, because the first field that reads decides for the others.
    */
   readonly ageLimit: number;
-}
-
-/** Identifies a list by the place of its first field in the text, because copies of a document have other nodes. */
-export function listKey([node]: readonly FieldNode[]): number {
-  return node?.loc?.start ?? -1;
 }
 
 // Clients use few different page sizes and flags. The memory of these facts is not counted in the cache of documents.

@@ -1,7 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { isObject } from '../../lib/is-object.ts';
-import { type Refusal, refused } from '../operation/refusal.ts';
-import { requestError, tooComplex } from '../operation/request-error.ts';
+import { type Refusal, refused, requestError, tooComplex } from '../operation/errors.ts';
 
 /** The parameters of GraphQL over HTTP, for every transport: a document, its id, or both. */
 export interface Params {

@@ -1,6 +1,6 @@
 import { GraphQLError, Lexer, parse, Source, TokenKind } from 'graphql';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { located, requestError, tooComplex } from '../operation/request-error.ts';
+import { located, requestError, tooComplex } from '../operation/errors.ts';
 import { redactSyntax } from './redact-literals.ts';
 
 // Far more than any person or tool writes, and far less than the stack can hold.

@@ -9,13 +9,13 @@ import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Token } from '../../lib/token.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
-import type { OperationContext, ReadingContext, RunCost } from '../admission/operation-context.ts';
+import type { OperationContext, ReadingContext, RunCost } from '../admission/operation.ts';
 import type { PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import { asGraphQLError, type ErrorMasking } from '../operation/error-masking.ts';
+import { overLimit } from '../operation/errors.ts';
 import { LiveResults } from '../operation/live-results.ts';
 import { Meter } from '../operation/meter.ts';
-import { overLimit } from '../operation/refusal.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 
 /** The results of events, the parts of an answer, or one result. */

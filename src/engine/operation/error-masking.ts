@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { placesOf } from './request-error.ts';
+import { placesOf } from './errors.ts';
 import type { RequestSummary } from './request-summary.ts';
 
 interface ErrorMetrics {

@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
-import { tooComplex } from './request-error.ts';
+import { tooComplex } from './errors.ts';
 
 /** Thrown if an answer exceeds its budget. It is a singleton, because capturing a stack costs more than a field. */
 export const OVER_BUDGET = new Error('the answer exceeds its budget');

@@ -1,6 +1,8 @@
-import type { OperationTypeNode } from 'graphql';
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { OperationDefinitionNode, OperationTypeNode } from 'graphql';
 import type { Attribution } from '../../lib/error-codes.ts';
-import type { TraceSpan } from '../../lib/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../../lib/tracing/tracing.ts';
 
 /** A backend call that an operation made, shared, or was spared by the cache. */
 export interface BackendCall {
@@ -102,4 +104,71 @@ export class RequestSummary {
     this.results += 1;
     this.bytesOut += bytes;
   }
+}
+
+const ROUTE = '/graphql';
+
+/** Begins the span of an HTTP request. Addresses, user agents and query strings are personal, so they are left out. */
+export function traceRequest(
+  tracing: Tracing,
+  { method = '', headers, httpVersion }: IncomingMessage,
+  isFromProxy: boolean,
+): TraceSpan {
+  return tracing.start({
+    // Node accepts only methods that it knows.
+    name: `${method} ${ROUTE}`,
+    kind: 'SERVER',
+    attributes: {
+      'http.request.method': method,
+      'http.route': ROUTE,
+      'url.path': ROUTE,
+      'url.scheme': 'http',
+      'network.protocol.version': httpVersion,
+    },
+    // Only a proxy's trace is continued.
+    parent: isFromProxy ? tracing.senderOf(headers) : undefined,
+  });
+}
+
+/**
+ * Adds the operation to the span of its HTTP request. An operation of a socket begins a span, because a span of the socket
+ * would last until it closes. The span has no document and no variables, which may contain a password. It has a name only
+ * from a manifest, because clients choose other names freely.
+ */
+export function traceOperation(
+  tracing: Tracing,
+  record: RequestSummary,
+  { operation, name }: OperationDefinitionNode,
+): void {
+  const attributes = {
+    'graphql.operation.type': operation,
+    ...(record.isTrusted && name && { 'graphql.operation.name': name.value }),
+  };
+  record.trace?.set(attributes);
+  record.trace ??= tracing.start({ name: operation, kind: 'SERVER', attributes });
+}
+
+export const CLIENT_NAME = 'apollographql-client-name';
+export const CLIENT_VERSION = 'apollographql-client-version';
+
+// The names are logged unchanged, so they cannot contain an e-mail address, a phone number, a token or a line break.
+const NAME = /^(?!.*(?:\d{6}|eyJ))[a-z][\w ./-]{0,31}$/i;
+const VERSION = /^(?!.*(?:\d{9}|eyJ))[\w.+-]{1,32}$/;
+
+export function clientIn(headers: IncomingHttpHeaders): ClientNaming | null {
+  return clientNaming(headers[CLIENT_NAME], headers[CLIENT_VERSION]);
+}
+
+/** The name and version that a client sends for itself. Null if it sends no name, or one that may not be logged. */
+export function clientNaming(name: unknown, version: unknown): ClientNaming | null {
+  if (typeof name !== 'string' || !NAME.test(name)) return null;
+  return { name, version: typeof version === 'string' && VERSION.test(version) ? version : null };
+}
+
+// Short and without line breaks or tokens, because it is logged.
+const ACCEPTED = /^(?!.*eyJ)[\w.:-]{1,128}$/;
+
+/** Returns the client's own id if acceptable, otherwise a random one: a counter would show how busy the server is. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && ACCEPTED.test(header) ? header : randomUUID();
 }

@@ -9,13 +9,13 @@ import {
   specifiedDirectives,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { Selections } from '../../../src/engine/documents/compiler/selections.ts';
 import { limitErrors } from '../../../src/engine/documents/document-limits.ts';
 import {
   type DocumentOptions,
   Documents,
   type PreparedDocument,
 } from '../../../src/engine/documents/documents.ts';
-import { Selections } from '../../../src/engine/documents/selections.ts';
 import { argsOf, meterFor } from './compiler/both-executors.ts';
 
 const schema = buildSchema(`

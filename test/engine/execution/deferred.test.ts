@@ -1,7 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql';
 import { expect, test } from 'vitest';
 import type { PartResults } from '../../../src/engine/documents/compiler/compiling-executor.ts';
-import { deferredAnswer } from '../../../src/engine/execution/deferred-answer.ts';
+import { deferredAnswer } from '../../../src/engine/execution/execution.ts';
 import { atMost } from '../../support/steps.ts';
 
 /** The options of an answer whose parts are sent unchanged. */

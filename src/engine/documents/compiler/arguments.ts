@@ -1,6 +1,6 @@
 import { type FieldNode, type GraphQLField, getArgumentValues, type VariableValues } from 'graphql';
-import { mayHoldVariable } from '../selections.ts';
 import { NotCompilableError } from './not-compilable-error.ts';
+import { mayHoldVariable } from './selections.ts';
 
 export type Field = GraphQLField<unknown, unknown>;
 type Values = Readonly<Record<string, unknown>>;

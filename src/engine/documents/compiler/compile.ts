@@ -12,13 +12,12 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
-import { listKey } from '../operation-facts.ts';
-import { literalOf, type Selections } from '../selections.ts';
 import { Arguments, type ArgumentsOf, type Field } from './arguments.ts';
 import { leafOf, notWhole } from './leaves.ts';
 import { abandon, isPromiseLike } from './metering.ts';
 import { NotCompilableError } from './not-compilable-error.ts';
 import type { Complete, NullableFields, Run, Target } from './run.ts';
+import { listKey, literalOf, type Selections } from './selections.ts';
 
 /** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;

@@ -12,11 +12,10 @@ import {
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import { withoutStack } from '../../../lib/stackless-error.ts';
 import { type Meter, withinBudget } from '../../operation/meter.ts';
-import type { PartsFormat } from '../../operation/transport-context.ts';
-import type { Selections } from '../selections.ts';
 import { type CompiledOperation, compile, type Flags } from './compile.ts';
 import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
+import type { Selections } from './selections.ts';
 
 // A document that is sent once is not worth compiling. Compiling takes a third of the time of parsing and validating
 // (measured). So sending a document twice costs 4/3 of that time, and less than sending two new documents, which costs 2.
@@ -29,7 +28,10 @@ const NO_FLAGS: Flags = new Map();
 const EXECUTORS_IN_PARTS = {
   deferSpec: legacyExecuteRootSelectionSet,
   incrementalSpec: experimentalExecuteRootSelectionSet,
-} as const satisfies Record<PartsFormat, unknown>;
+} as const;
+
+/** The format of an answer's parts: the proposal of 2022 (`deferSpec=20220824`), or the current one (`incrementalSpec=v0.2`). */
+export type PartsFormat = keyof typeof EXECUTORS_IN_PARTS;
 
 export type PartResults =
   | ExperimentalIncrementalExecutionResults

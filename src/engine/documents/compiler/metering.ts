@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import { memo } from '../../../lib/memo.ts';
 import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter.ts';
-import { listKey } from '../operation-facts.ts';
+import { listKey } from './selections.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;

@@ -11,8 +11,8 @@ import {
 import { expect } from 'vitest';
 import { CompilingExecutor } from '../../../../src/engine/documents/compiler/compiling-executor.ts';
 import { createMetering } from '../../../../src/engine/documents/compiler/metering.ts';
+import { Selections } from '../../../../src/engine/documents/compiler/selections.ts';
 import { OperationFacts } from '../../../../src/engine/documents/operation-facts.ts';
-import { Selections } from '../../../../src/engine/documents/selections.ts';
 import { Meter } from '../../../../src/engine/operation/meter.ts';
 import { createRandom } from '../../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';

@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Server as NetServer, type Socket } from 'node:net';
+import { addressClient, regarding } from '../../lib/limits/client.ts';
+import { clientOf } from '../../lib/limits/request-caller.ts';
+import { listen } from '../../lib/listen.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { isCrossSite } from '../requests/origins.ts';
+import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
+import { boundPieces } from './body.ts';
+import { HttpReply, refuseFlood, VARY } from './reply.ts';
+import {
+  createRoutes,
+  pathOf,
+  type RouteSettings,
+  setCorsHeaders,
+  toOriginForm,
+  wantsWebSocket,
+} from './routes.ts';
+
+// How long a slow sender (slowloris) may occupy a connection.
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  // Longer than the idle timeout of load balancers, which would otherwise send into a connection that is closing.
+  keepAliveTimeout: 65_000,
+};
+
+/** The maximum of pipelined requests that wait on a connection. Node parses every request of one read. */
+const MAX_WAITING = 32;
+
+/** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
+export class HttpServer {
+  readonly webSockets: WebSocketEndpoint;
+  readonly #settings: RouteSettings;
+  readonly #server: Server;
+  readonly #route: ReturnType<typeof createRoutes>;
+  readonly #vary: string;
+
+  constructor(settings: RouteSettings) {
+    const { connections, cookie, forwarding, openConnections, publicPath } = settings;
+    this.webSockets = new WebSocketEndpoint(settings);
+    this.#settings = settings;
+    this.#route = createRoutes(settings);
+    this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
+    // An upgrade is ignored while earlier requests are unanswered: the socket's first bytes would overtake their answers.
+    const shouldUpgradeCallback = (request: IncomingMessage) =>
+      openConnections.get(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
+    this.#server = createServer({ ...TIMES, shouldUpgradeCallback }, (request, response) =>
+      this.#handle(request, response),
+    );
+    this.#server.maxConnections = connections.most;
+    this.#server.setTimeout(connections.unreadMs, (socket) => openConnections.timedOut(socket));
+    this.#server.on('drop', () => settings.refused('connections'));
+    this.#server.on('connection', (socket) => this.#accept(socket));
+    this.#server.on('upgrade', (request, socket, head) =>
+      this.webSockets.upgrade(request, socket, head),
+    );
+  }
+
+  listen(port: number, host: string) {
+    return listen(this.#server, port, host);
+  }
+
+  /** Accepts no more connections, and waits until all requests are answered and all connections closed. */
+  async drain(): Promise<void> {
+    // Calls the `close` of `net`: that of an HTTP server would end the deadlines of requests that are still arriving.
+    const stopped = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
+    this.#settings.openConnections.drain();
+    await stopped;
+  }
+
+  terminate(): void {
+    this.webSockets.terminate();
+    this.#server.closeAllConnections();
+  }
+
+  #accept(socket: Socket): void {
+    const { addresses, openConnections, refused } = this.#settings;
+    openConnections.open(socket);
+    // A trusted proxy's connections serve many clients, and the proxy limits them.
+    if (addresses.isFromProxy({ socket })) return;
+    if (openConnections.charge(socket, addressClient(addresses.peerOf(socket)))) return;
+    refused('connections');
+    socket.destroy();
+  }
+
+  #handle(request: IncomingMessage, response: ServerResponse): void {
+    const { metrics, openConnections } = this.#settings;
+    const { socket } = request;
+    // Node parses what it has read to the end, even from a destroyed socket.
+    if (socket.destroyed) return;
+    const connection = openConnections.get(socket);
+    if (connection.waiting >= MAX_WAITING) {
+      metrics.connectionsCut.inc({ reason: 'pipelined' });
+      socket.resetAndDestroy();
+      return;
+    }
+    connection.underWay += 1;
+    const begin = () => {
+      if (socket.destroyed) return;
+      boundPieces(request);
+      toOriginForm(request, this.#settings.publicPath);
+      const reply = new HttpReply(request, response, connection, this.#settings);
+      reply.guard(() => this.#answer(reply));
+    };
+    if (response.socket !== null) {
+      begin();
+      return;
+    }
+    connection.waiting += 1;
+    // Reads no further while requests wait: tiny pieces of their bodies would fill the memory. Node resumes the socket at
+    // the end of each message, so it is paused after that.
+    process.nextTick(() => {
+      if (connection.waiting > 0) socket.pause();
+    });
+    // Node gives a pipelined request its socket when the client has taken the answers before it.
+    response.once('socket', () => {
+      connection.waiting -= 1;
+      if (connection.waiting === 0) socket.resume();
+      begin();
+    });
+  }
+
+  #answer(reply: HttpReply): MaybePromise<void> {
+    const { cookie, messages, origins } = this.#settings;
+    const { request } = reply;
+    const isForeign = isCrossSite(request, origins, cookie);
+    const client = clientOf(reply.caller);
+    // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
+    const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
+    setCorsHeaders(reply, origins, cookie !== null);
+    if (this.#vary !== VARY) reply.set('vary', this.#vary);
+    // If the preflight failed, a page could not read why its request is refused.
+    const isPreflight = request.method === 'OPTIONS' && !isForeign;
+    const mayPass = isPreflight || pathOf(request).startsWith('/health/');
+    return isWithin || mayPass ? this.#route(reply, isForeign) : refuseFlood(reply);
+  }
+}

@@ -1,0 +1,183 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
+import { markNotSent, overLimit, requestError } from '../operation/errors.ts';
+import { clientIn, RequestSummary, requestIdOf } from '../operation/request-summary.ts';
+import type { Connection } from '../requests/open-connections.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+
+// Each matches the name of an encoding in `Accept-Encoding` without a weight (`;q=`), or with a weight above 0.
+const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
+
+const FLOOD_RETRY_SECONDS = 10;
+/** Node writes a text faster than bytes. A longer text would take much of the heap until its client has read it. */
+const MAX_TEXT_BYTES = 65_536;
+
+export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
+const SAFE_HEADERS = {
+  vary: VARY,
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
+
+export class HttpReply {
+  readonly request: IncomingMessage;
+  readonly connection: Connection;
+  readonly caller: RequestCaller;
+  readonly summary: RequestSummary;
+  /** Whether the request is counted and logged. */
+  isGraphQL = false;
+  readonly #disconnecting = new AbortController();
+  readonly #response: ServerResponse;
+  readonly #settings: ServerSettings;
+  /** Node writes one object of headers faster than headers that are set one by one. */
+  readonly #headers: Record<string, string>;
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    connection: Connection,
+    settings: ServerSettings,
+  ) {
+    const { addresses, forwarding, tokenStatusOf, tokens } = settings;
+    const { method = '', headers } = request;
+    const requestId = requestIdOf(headers['x-request-id']);
+    const forwarded = forwarding.forwarded(headers);
+    const token = tokens.tokenOf(request, forwarded?.digest);
+    this.request = request;
+    this.connection = connection;
+    this.caller = {
+      token,
+      tokenStatus: tokenStatusOf(token),
+      client: { address: addresses.addressOf(request), userAgent: headers['user-agent'] ?? null },
+      forwarded,
+      signal: this.disconnected,
+      requestId,
+    };
+    const client = clientIn(headers);
+    this.summary = new RequestSummary({ requestId, transport: 'http', method, client });
+    this.#response = response;
+    this.#settings = settings;
+    this.#headers = { ...SAFE_HEADERS, 'x-request-id': requestId };
+    response.on('close', () => this.#closed());
+  }
+
+  /** Aborts when the client has disconnected, to stop the work for it. */
+  get disconnected(): AbortSignal {
+    return this.#disconnecting.signal;
+  }
+
+  /** Sends an error response if `task` throws or rejects. */
+  guard(task: () => MaybePromise<void>): void {
+    try {
+      task()?.catch((error: unknown) => this.#failed(error));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  set(name: string, value: string): void {
+    this.#headers[name] = value;
+  }
+
+  setAll(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#headers, headers);
+  }
+
+  /** Sends a whole body, compressed as the client accepts. `packed` returns the compressed body if that is cached. */
+  send(
+    status: number,
+    body: Body,
+    packed?: ((encoding: Encoding) => MaybePromise<Buffer>) | null,
+  ): MaybePromise<void> {
+    const bytes = Buffer.byteLength(body);
+    const encoding = this.#encodingFor(bytes);
+    if (encoding === null) return this.#sendWhole(status, body, bytes);
+    return chain(packed ? packed(encoding) : pack(body, encoding), (result) => {
+      this.set('content-encoding', encoding);
+      this.#sendWhole(status, result, result.length);
+    });
+  }
+
+  /** Returns null for a body that is sent uncompressed. */
+  #encodingFor(bytes: number): Encoding | null {
+    if (bytes <= PACK_FROM_BYTES) return null;
+    const accepted = String(this.request.headers['accept-encoding'] ?? '');
+    if (BROTLI.test(accepted)) return 'br';
+    return GZIP.test(accepted) ? 'gzip' : null;
+  }
+
+  sendJson(status: number, value: unknown): MaybePromise<void> {
+    this.set('content-type', 'application/json; charset=utf-8');
+    return this.send(status, JSON.stringify(value));
+  }
+
+  sendNothing(status: number): void {
+    this.begin(status).end();
+  }
+
+  /** Begins a body that is streamed. The headers are sent with its first bytes. */
+  begin(status: number): ServerResponse {
+    if (this.#isDraining) this.set('connection', 'close');
+    this.set('date', new Date(this.#settings.dateMs()).toUTCString());
+    return this.#response.writeHead(status, this.#headers);
+  }
+
+  get #isDraining(): boolean {
+    return this.#settings.readiness.phase === 'draining';
+  }
+
+  #sendWhole(status: number, body: Body, bytes: number): void {
+    this.set('content-length', String(bytes));
+    this.summary.sent(bytes);
+    // Unread bytes wait outside of the heap.
+    const isLarge = typeof body === 'string' && bytes > MAX_TEXT_BYTES;
+    this.begin(status).end(isLarge ? Buffer.from(body) : body);
+  }
+
+  /** Destroys a response that has begun, so that the client sees an incomplete response. Returns false if none has begun. */
+  abort(): boolean {
+    if (!this.#response.headersSent) return false;
+    this.#response.destroy();
+    return true;
+  }
+
+  /** Called when the last byte has been sent, or the client has disconnected. */
+  #closed(): void {
+    const { caller, summary } = this;
+    const { headersSent, statusCode, writableFinished } = this.#response;
+    this.connection.arrived();
+    this.connection.underWay -= 1;
+    // The answer may have begun before the drain, without `connection: close`. Pipelined requests are answered first.
+    if (this.#isDraining && this.connection.underWay === 0) this.request.socket.destroySoon();
+    if (!writableFinished) this.#disconnecting.abort();
+    if (!this.isGraphQL) return;
+    // Clients end a subscription over SSE by disconnecting.
+    if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
+    this.#settings.accessLog.ended(summary, caller, headersSent ? statusCode : null);
+  }
+
+  #failed(error: unknown): void {
+    const { summary } = this;
+    const { requestId } = summary;
+    summary.failed('INTERNAL', 'fault');
+    this.#settings.log.error({ requestId, err: error }, 'a request failed');
+    if (this.abort()) return;
+    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
+    try {
+      fireAndForget('response', this.sendJson(500, { errors }));
+    } catch {
+      this.#response.destroy();
+    }
+  }
+}
+
+export function refuseFlood(reply: HttpReply): MaybePromise<void> {
+  const { errors, headers } = overLimit('messages', FLOOD_RETRY_SECONDS);
+  if (reply.request.method === 'POST') markNotSent(errors);
+  reply.setAll(headers);
+  return reply.sendJson(429, { errors });
+}

@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { pack } from '../../lib/pack.ts';
+import type { HttpReply } from './reply.ts';
+
+/** Pages and files that are served in addition to GraphQL. */
+export interface Site {
+  /** Answers a request; returns null if it is not for this site. */
+  answer(reply: HttpReply, path: string): MaybePromise<void> | null;
+}
+
+export function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+export function sendNotFound(reply: HttpReply): MaybePromise<void> {
+  return reply.sendJson(404, { error: 'not found' });
+}
+
+export interface StaticFile {
+  readonly type: string;
+  readonly bytes: Buffer;
+  /** The file packed by brotli at build time, more tightly than there is time for at run time. */
+  readonly br: Buffer;
+}
+
+/** Sends a file whose path contains a hash of its content, so that it can be cached forever. */
+export function sendFile(reply: HttpReply, { type, bytes, br }: StaticFile): MaybePromise<void> {
+  reply.set('content-type', type);
+  reply.set('cache-control', 'public, max-age=31536000, immutable');
+  reply.set('vary', 'accept-encoding');
+  return reply.send(200, bytes, (encoding) => (encoding === 'br' ? br : pack(bytes, encoding)));
+}
+
+/** Sends a page that can load, run and request only what this server serves, and that no other page can frame. */
+export function sendPage(
+  reply: HttpReply,
+  html: string,
+  { scripts = "'self'", style = "'self'", images = 'data:', forms = "'none'" },
+): MaybePromise<void> {
+  const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
+  const rest = `connect-src 'self'; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
+  reply.set('content-type', 'text/html; charset=utf-8');
+  reply.set('content-security-policy', `${policy}; ${rest}`);
+  reply.set('x-frame-options', 'DENY');
+  reply.set('referrer-policy', 'no-referrer');
+  return reply.send(200, html);
+}

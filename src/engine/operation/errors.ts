@@ -1,0 +1,99 @@
+import { GraphQLError } from 'graphql';
+import { type Code, ERROR_CODES } from '../../lib/error-codes.ts';
+import { withoutStack } from '../../lib/stackless-error.ts';
+import type { LimitLabel } from './limits.ts';
+
+// One mistake can have a thousand locations, which would all be in the response.
+const MAX_LOCATIONS = 3;
+
+type Places = Partial<Pick<GraphQLError, 'nodes' | 'source' | 'positions'>>;
+
+/** An error about the whole request, before any field is executed. */
+export function requestError(
+  code: Code,
+  message: string,
+  more: Readonly<Record<string, unknown>> = {},
+): GraphQLError {
+  const { retryable } = ERROR_CODES[code];
+  return withoutStack(
+    () => new GraphQLError(message, { extensions: { code, retryable, ...more } }),
+  );
+}
+
+/** The first locations of an error in the document. */
+export function placesOf({ nodes, source, positions }: Places): Places {
+  // Nodes contain their locations.
+  if (nodes && nodes.length > 0) return { nodes: nodes.slice(0, MAX_LOCATIONS) };
+  return { source, positions: positions?.slice(0, MAX_LOCATIONS) };
+}
+
+/** The error with the locations of `about`, but without its nodes, which would keep a refused document in memory. */
+export function located({ message, extensions }: GraphQLError, about: Places): GraphQLError {
+  return withoutStack(() => {
+    const { source, positions } = new GraphQLError(message, placesOf(about));
+    return new GraphQLError(message, { source, positions, extensions });
+  });
+}
+
+/** The limit of a root field that an operation may select a limited number of times. */
+type FieldLimit = `${string} fields`;
+
+export function tooComplex(
+  limit: LimitLabel | FieldLimit,
+  value: number,
+  maximum: number,
+): GraphQLError {
+  const shown = Math.min(value, Number.MAX_SAFE_INTEGER);
+  const message = `The limit of ${limit} is ${maximum}, and the request has ${shown}.`;
+  return requestError('QUERY_TOO_COMPLEX', message, { limit, value: shown, maximum });
+}
+
+// The time in which some of the client's concurrent operations are likely to end.
+const CONCURRENCY_RETRY_SECONDS = 5;
+
+/** The answer if nothing is executed, because the request is wrong or its client is over a limit. */
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly errors: readonly GraphQLError[];
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whether the request conforms to the protocol, so that only its document or its variables are wrong. */
+  readonly isWellFormed: boolean;
+}
+
+export function refused(
+  errors: readonly GraphQLError[],
+  status = 400,
+  headers: Readonly<Record<string, string>> = {},
+): Refusal {
+  return { kind: 'refusal', errors, status, headers, isWellFormed: true };
+}
+
+/** `RATE_LIMITED` by a limit of this service. The name of the limit is for operators, and not part of the answer. */
+class OverLimitError extends GraphQLError {
+  readonly limit: string;
+
+  constructor(limit: string, retryAfter: number) {
+    const { retryable } = ERROR_CODES.RATE_LIMITED;
+    super('Too many requests: wait a moment.', {
+      extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
+    });
+    this.limit = limit;
+  }
+}
+
+/** Refuses the whole request, with the seconds after which to retry. */
+export function overLimit(limit: string, seconds = CONCURRENCY_RETRY_SECONDS): Refusal {
+  const error = new OverLimitError(limit, seconds);
+  return refused([error], 429, { 'retry-after': String(seconds) });
+}
+
+/** Marks the errors of a request that may be a mutation: nothing of the request was executed. */
+export function markNotSent(errors: readonly GraphQLError[]): void {
+  for (const { extensions } of errors) extensions.sent = false;
+}
+
+/** Adds the headers that every response to this request has. */
+export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
+  return { ...refusal, headers: { ...headers, ...refusal.headers } };
+}

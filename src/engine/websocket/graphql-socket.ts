@@ -1,0 +1,162 @@
+import type { IncomingMessage } from 'node:http';
+import type { WebSocket } from 'ws';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { clientOf } from '../../lib/limits/request-caller.ts';
+import { COUNTED_BYTES } from '../admission/client-limits.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+import { PROTOCOL, type ProtocolSocket, readMessage } from './protocol.ts';
+import { CLOSINGS, type Closing, type SocketOperation } from './socket-operation.ts';
+import { SocketSession } from './socket-session.ts';
+
+/** The first messages are free, so that a client at a flooded address can prove its token. The upgrade was counted. */
+const FREE_MESSAGES = 3;
+// A close frame cannot hold more.
+const MAX_REASON_BYTES = 123;
+
+/** One WebSocket: hands its messages to graphql-ws's protocol within its limits, and closes it. */
+export class GraphQLSocket implements ProtocolSocket {
+  readonly settings: ServerSettings;
+  readonly session: SocketSession;
+  readonly operations = new Map<string, SocketOperation>();
+  readonly #socket: WebSocket;
+  #freeMessages = FREE_MESSAGES;
+  #isRestarting = false;
+  /** The operation whose result is in the message that is made in this turn. */
+  #written: SocketOperation | null = null;
+
+  constructor(socket: WebSocket, request: IncomingMessage, settings: ServerSettings) {
+    const { connections, log, openConnections } = settings;
+    this.#socket = socket;
+    this.settings = settings;
+    this.session = new SocketSession(request, settings);
+    let handle: (message: unknown) => Promise<void> = async () => {};
+    const protocolClosed = PROTOCOL.opened(
+      {
+        protocol: socket.protocol,
+        send: (text) => this.#send(text),
+        close: (code = 1000, reason = '') => this.#closeWith(code, reason),
+        // The type of the listener allows only texts. The protocol also accepts parsed messages, and validates them.
+        onMessage: (listener) => {
+          handle = listener as typeof handle;
+        },
+      },
+      this,
+    );
+    socket.on('message', (data: Buffer) => {
+      if (!this.#charge(data.length)) return;
+      handle(readMessage(String(data))).catch((error: unknown) => this.#failed(error));
+    });
+    socket.on('ping', () => this.#charge(0));
+    socket.on('pong', () => this.#charge(0));
+    socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
+    keepAlive(socket, connections.pingMs);
+    // Reads on when the client has read its answers.
+    request.socket.on('drain', () => this.#readIfDrained());
+    socket.once('close', (code, reason) => {
+      for (const operation of [...this.operations.values()]) operation.leave();
+      fireAndForget('WebSocket', Promise.resolve(protocolClosed(code, String(reason))));
+    });
+    openConnections.addLongLived(openConnections.get(request.socket), this);
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  close(closing: Closing, ownReason?: string): void {
+    const [code, reason] = CLOSINGS[closing];
+    this.#closeWith(code, ownReason ?? reason);
+  }
+
+  /** Drops a reason that is too long because it contains a client's own text. */
+  #closeWith(code: number, reason: string): void {
+    this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
+  }
+
+  writes(operation: SocketOperation): void {
+    this.#written = operation;
+  }
+
+  ended(operation: SocketOperation): void {
+    if (this.operations.get(operation.id) === operation) this.operations.delete(operation.id);
+    this.#closeIfIdle();
+  }
+
+  /** Closes the socket when its answers have been sent. Its client reconnects, and reaches another replica. */
+  restart(): void {
+    this.#isRestarting = true;
+    this.#closeIfIdle();
+  }
+
+  #closeIfIdle(): void {
+    if (!this.#isRestarting || this.#isAwaited()) return;
+    // The protocol still has to send `complete` in this turn. An operation that begins before the next turn is answered.
+    setImmediate(() => {
+      if (!this.#isAwaited()) this.close('restart');
+    });
+  }
+
+  #isAwaited(): boolean {
+    return [...this.operations.values()].some(({ isAwaited }) => isAwaited);
+  }
+
+  /** Resolves when the message has been written, or never can be. `ws` compresses it if it is large. */
+  #send(text: string): Promise<void> {
+    const sent = Promise.withResolvers<void>();
+    this.#written?.summary.sent(Buffer.byteLength(text));
+    this.#written = null;
+    if (this.isOpen) this.#socket.send(text, () => sent.resolve());
+    else sent.resolve();
+    // Reads nothing more from a client that does not read its answers.
+    if (this.#isFull && !this.#socket.isPaused) this.#socket.pause();
+    return sent.promise;
+  }
+
+  get #isFull(): boolean {
+    return this.#socket.bufferedAmount > this.settings.connections.unreadBytes;
+  }
+
+  #readIfDrained(): void {
+    if (this.isOpen && this.#socket.isPaused && !this.#isFull) this.#socket.resume();
+  }
+
+  /** Charges a message to its client. Returns false if it must not be handled, because the socket is closing. */
+  #charge(bytes: number): boolean {
+    if (!this.isOpen) return false;
+    this.#freeMessages -= 1;
+    if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
+    if (this.settings.messages.take(clientOf(this.session.caller), bytes)) return true;
+    this.close('rate');
+    // Messages that have already arrived stay unread until `ws` ends the connection.
+    this.#socket.pause();
+    return false;
+  }
+
+  #failed(error: unknown): void {
+    this.settings.log.error({ err: error }, 'a WebSocket message could not be handled');
+    this.close('fault');
+  }
+}
+
+// A busy client or a poor network may not answer for a minute. A pause of this process leaves one ping unanswered.
+const MAX_UNANSWERED_PINGS = 5;
+
+/** Detects half-open connections, which look like quiet ones. For a client that does not read, another deadline counts. */
+export function keepAlive(socket: WebSocket, pingMs: number): void {
+  let unanswered = 0;
+  for (const event of ['message', 'ping', 'pong']) {
+    socket.on(event, () => {
+      unanswered = 0;
+    });
+  }
+  const pings = setInterval(() => {
+    if (socket.readyState !== socket.OPEN || socket.bufferedAmount > 0) return;
+    if (unanswered >= MAX_UNANSWERED_PINGS) {
+      socket.terminate();
+      return;
+    }
+    unanswered += 1;
+    socket.ping();
+  }, pingMs);
+  socket.once('close', () => clearInterval(pings));
+}

@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http';
+import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import { toToken } from '../../lib/token.ts';
+import {
+  CLIENT_NAME,
+  CLIENT_VERSION,
+  type ClientNaming,
+  clientIn,
+  clientNaming,
+} from '../operation/request-summary.ts';
+import type { ServerSettings } from '../requests/server-settings.ts';
+import { bearerText, isOfUser } from '../requests/tokens.ts';
+
+// The limit of an HTTP request's headers.
+const MAX_AUTHORIZATION_LENGTH = 16_384;
+const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
+
+/** The identity of a socket's client, from its upgrade and its `connectionParams`. */
+export class SocketSession {
+  readonly requestId: string | string[] | undefined;
+  /** Has no token before `connection_init`. */
+  caller: RequestCaller;
+  naming: ClientNaming | null;
+  /** How the client wants to be informed that its token has ended. */
+  onTokenEnd: 'close' | 'error' = 'close';
+  /** The forwarded headers, from `connectionParams` and the upgrade; those of the upgrade take precedence. */
+  headers: Readonly<Record<string, string>> = {};
+  readonly #settings: ServerSettings;
+  /** The token in the page visitor's cookie, for a client that sends no token. */
+  readonly #cookieText: string | undefined;
+  /** The forwarded headers of the upgrade, where a proxy sets them as in any request. */
+  readonly #upgraded: Readonly<Record<string, string>>;
+
+  constructor(request: IncomingMessage, settings: ServerSettings) {
+    const { addresses, cookie, forwarding } = settings;
+    const { headers } = request;
+    this.#settings = settings;
+    this.requestId = headers['x-request-id'];
+    const { origin } = headers;
+    const client = {
+      address: addresses.addressOf(request),
+      userAgent: headers['user-agent'] ?? null,
+    };
+    this.caller = { token: null, client };
+    this.naming = clientIn(headers);
+    // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
+    // sent the cookie.
+    this.#cookieText = cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
+    this.#upgraded = forwarding.headersIn(headers);
+  }
+
+  /** Reads `connectionParams`. Returns false if they are malformed. Each operation checks the token when it needs it. */
+  initialize(params: unknown): boolean {
+    const { forwarding, tokenStatusOf } = this.#settings;
+    const authorization = textIn(params, 'authorization');
+    const given = headersIn(params, forwarding.names);
+    if (given === null || authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
+    this.headers = { ...given, ...this.#upgraded };
+    const forwarded = forwarding.forwarded(this.headers);
+    const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
+    const token = text ? toToken(text, forwarded?.digest) : null;
+    this.caller = {
+      token,
+      tokenStatus: tokenStatusOf(token),
+      client: this.caller.client,
+      forwarded,
+    };
+    if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
+    this.naming ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
+    return true;
+  }
+}
+
+/**
+ * The forwarded headers in `connectionParams.headers`, by their names in lower case. Null if a header cannot be forwarded
+ * or is given twice: if it were left out, the operations could belong to another tenant.
+ */
+function headersIn(
+  params: unknown,
+  forwarded: readonly string[],
+): Readonly<Record<string, string>> | null {
+  const { headers } = (params ?? {}) as { readonly headers?: unknown };
+  const found: Record<string, string> = {};
+  for (const [given, value] of Object.entries(headers ?? {})) {
+    const name = given.toLowerCase();
+    if (!forwarded.includes(name)) continue;
+    const isValid = typeof value === 'string' && HEADER_VALUE.test(value);
+    if (!isValid || Object.hasOwn(found, name)) return null;
+    found[name] = value;
+  }
+  return found;
+}
+
+/** A text in `connectionParams`; '' if missing. Client libraries differ in the case of the key. */
+function textIn(params: unknown, name: string): string {
+  const entry = Object.entries(params ?? {}).find(([key]) => key.toLowerCase() === name);
+  return typeof entry?.[1] === 'string' ? entry[1] : '';
+}
