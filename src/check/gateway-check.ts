@@ -3,7 +3,7 @@ import { UnauthenticatedError, UnknownKeyError } from '../domain/auth/errors.ts'
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { ageSeconds, lifeMsOf } from '../domain/catalog/freshness.ts';
 import type { ReadOperation } from '../gateway/define-operation.ts';
-import type { ModifiedCatalog } from '../gateway/operations/get-all-tickers.ts';
+import { INSTRUMENT, type ModifiedCatalog } from '../gateway/operations/get-all-tickers.ts';
 import type { Session } from '../gateway/operations/get-session.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../gateway/operations.ts';
 import { type Login, textOf } from '../lib/account.ts';
@@ -190,7 +190,7 @@ function judgeCatalog(run: CheckRun, catalog: ModifiedCatalog, session: Session 
   const held = [...(session?.positions?.rows ?? []), ...(session?.orders ?? [])];
   const unknown = held.filter(({ symbol }) => !ids.has(symbol)).length;
   if (unknown > 0) {
-    const text = `${unknown} of ${held.length} symbols of positions and orders are not the _id of an instrument: their \`instrument\` will be null.`;
+    const text = `${unknown} of ${held.length} symbols of positions and orders are not the ${INSTRUMENT.names.id} of an instrument: their \`instrument\` will be null.`;
     find('warning', text);
   }
 }

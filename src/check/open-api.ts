@@ -1,4 +1,5 @@
 import type { CallDescription, DescribedOperation } from '../gateway/operation.ts';
+import { type ErrorShape, errorBody } from '../gateway/operations/conventions.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../gateway/shape.ts';
 
@@ -6,19 +7,17 @@ import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../gateway/sha
 export type Schema = Readonly<Record<string, unknown>>;
 
 const TEXT = { type: 'string' };
-const FLAG = { type: 'boolean' };
 
-/** The bodies of refusals, with the names of their schemas. A sign-in can also be refused by a 200. */
-const ERRORS = {
-  details: ['DetailedError', { error: TEXT, message: TEXT, details: { type: 'object' } }],
-  plain: ['PlainError', { error: TEXT, message: TEXT }],
-  message: ['MessageError', { message: TEXT }],
-  submit: ['OrderError', { success: { const: false }, err: TEXT, message: TEXT }],
-  'sign-in': [
-    'SignInError',
-    { error: TEXT, message: TEXT, ok: FLAG, email: TEXT, details: { type: 'object' } },
-  ],
-} as const;
+/** The names of the schemas of refusals. A sign-in can also be refused by a 200. */
+const ERRORS: Readonly<Record<ErrorShape, string>> = {
+  details: 'DetailedError',
+  plain: 'PlainError',
+  message: 'MessageError',
+  submit: 'OrderError',
+  'sign-in': 'SignInError',
+};
+/** Every part of a refusal, from which their properties are made. */
+const REFUSAL = { error: '', message: '', details: {}, email: '' };
 
 /** Notes on fields that the service sends. */
 const NOTES: Readonly<Record<string, string>> = {
@@ -70,8 +69,7 @@ function operationOf(
   operationId: string,
   schemas: Schemas,
 ) {
-  const [errorName, properties] = ERRORS[errors];
-  const refusal = content(schemas.named(errorName, { properties }));
+  const refusal = content(schemas.named(ERRORS[errors], { properties: propertiesOf(errors) }));
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
       name,
@@ -95,6 +93,15 @@ function operationOf(
       '5XX': { description: 'Failed.', ...refusal },
     },
   };
+}
+
+function propertiesOf(errors: ErrorShape) {
+  const properties = Object.entries(errorBody(errors, REFUSAL));
+  const typed = properties.map(([name, value]) => [
+    name,
+    value === false ? { const: false } : { type: typeof value },
+  ]);
+  return Object.fromEntries(typed) as Schema;
 }
 
 function content(schema: Schema) {

@@ -1,4 +1,5 @@
 import { isObject } from '../lib/is-object.ts';
+import type { Json } from './requests.ts';
 import * as scalars from './scalars.ts';
 import { type Moment, type NamedField, noteAbsent, type Reading, type Row } from './scalars.ts';
 import type { FieldShape, Loss, ObjectShape, ScalarShape, Shape } from './shape.ts';
@@ -29,6 +30,8 @@ export type Fields = Readonly<Record<string, Field<unknown, unknown, string | nu
 /** A JSON object of the gateway's interface, field by field. */
 export interface Table<F extends Fields> {
   readonly fields: F;
+  /** The names on the wire, by the table's names. */
+  readonly names: { readonly [Name in keyof F]: NameOf<F, Name> };
   /** The object as it is on the wire, for comparing and describing answers. */
   readonly shape: ObjectShape;
   /** The fields that the interface does not call optional. Of two fields with one name on the wire, the first. */
@@ -51,7 +54,7 @@ type ReadOf<One> = One extends { readonly value?: infer Value } ? Exclude<Value,
 
 type NameOf<F, Name extends keyof F> = F[Name] extends { readonly name: infer Wire extends string }
   ? Wire
-  : Name;
+  : Name & string;
 type SentOf<One> = One extends { readonly sent?: infer Sent } ? Exclude<Sent, undefined> : never;
 
 /** The complete object as it is on the wire: the type of bodies, and of the sandbox's answers. */
@@ -102,7 +105,10 @@ export const integer = scalar<number>({ kind: 'number', isWhole: true }, scalars
 export const numericId = scalar<string, number>({ kind: 'number', isId: true }, scalars.numericId);
 export const time = scalar<Moment, number>({ kind: 'number', isTime: true }, scalars.instant);
 /** Any JSON, unchanged. */
-export const json = scalar<unknown>({ kind: 'any' }, (value) => value ?? null);
+export const json = scalar<unknown, Exclude<Json, undefined>>(
+  { kind: 'any' },
+  (value) => value ?? null,
+);
 export const numbers = listOf<number>({ kind: 'number' }, (value) => typeof value === 'number');
 export const texts = listOf<string>({ kind: 'string' }, (value) => typeof value === 'string');
 
@@ -181,6 +187,8 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
   const onWire = Object.entries(fields).map(([key, field]) => [field.name ?? key, field] as const);
   const shape: ObjectShape = { kind: 'object', name, fields: Object.fromEntries(onWire) };
   const named = Object.keys(fields).map((key) => ({ name: key, wire: fields[key]?.name ?? key }));
+  const wireNames = named.map(({ name, wire }) => [name, wire]);
+  const names = Object.fromEntries(wireNames) as Table<F>['names'];
   const expected = named.filter(
     ({ wire }, index) =>
       shape.fields[wire]?.missing !== 'nothing' &&
@@ -193,10 +201,11 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
     return readRow(value, reading, path);
   };
   const toWire = (values: SentBy<F>) => {
-    const named = Object.entries(values).map(([key, value]) => [fields[key]?.name ?? key, value]);
-    return Object.fromEntries(named) as WireOf<F>;
+    const given: Readonly<Record<string, unknown>> = values;
+    const sent = named.filter(({ name }) => given[name] !== undefined);
+    return Object.fromEntries(sent.map(({ name, wire }) => [wire, given[name]])) as WireOf<F>;
   };
-  return { fields, shape, expected, toWire, read, readRow };
+  return { fields, names, shape, expected, toWire, read, readRow };
 }
 
 /** Returns the function that reads a row: null if a field that the row needs is missing or wrong. */

@@ -5,6 +5,7 @@ import { classify, isSuccess, type Judged } from './classify.ts';
 import { GatewayError, type GatewayErrorKind } from './errors.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import { isSignIn } from './operation.ts';
+import { ACKNOWLEDGED } from './operations/acknowledged.ts';
 import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
 
 /** The outcome of a small write that the gateway answered. */
@@ -24,11 +25,11 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isObject(body)) {
-    if (body.success === true) return { outcome: 'acknowledged' };
-    const isRefusedSignIn = isSignIn(operation) && typeof body.error === 'string';
-    if (body.success === false || isRefusedSignIn) {
-      return { outcome: 'rejected', refusal: toRefusal(body) };
-    }
+    const success = body[ACKNOWLEDGED.names.success];
+    if (success === true) return { outcome: 'acknowledged' };
+    const refusal = toRefusal(body);
+    const isRefusedSignIn = isSignIn(operation) && refusal.error !== null;
+    if (success === false || isRefusedSignIn) return { outcome: 'rejected', refusal };
   }
   if (isAboutTheRequest(operation, answer.status)) {
     return { outcome: 'rejected', refusal: toRefusal(body) };

@@ -1,4 +1,4 @@
-import type { WireWithdrawalMethod } from '../gateway/operations/get-withdrawal-methods.ts';
+import type { SentMethod } from '../gateway/operations/get-withdrawal-methods.ts';
 import { CALC_FOREX, type Listed } from './instruments.ts';
 import type { Quotes } from './market.ts';
 import { cents } from './money.ts';
@@ -34,7 +34,7 @@ export interface Account {
   readonly user: SandboxUser;
   readonly positions: Map<string, OpenPosition>;
   readonly orders: Map<string, PendingOrder>;
-  readonly methods: WireWithdrawalMethod[];
+  readonly methods: SentMethod[];
   readonly keys: Set<string>;
   balance: number;
   prevBalance: number;
@@ -78,7 +78,7 @@ export function profitOf(
   quotes: Quotes,
 ): number {
   const change = quotes.price(listed.index) - priceOpen;
-  return cents((isBuy ? change : -change) * units * quotes.rate(listed.wire.pCurrency));
+  return cents((isBuy ? change : -change) * units * quotes.rate(listed.instrument.pCurrency));
 }
 
 /** Computes the US dollars that `units` tie up when opened at `price`. */
@@ -89,6 +89,6 @@ export function investedIn(
   rateMargin: number,
   leverage: number,
 ): number {
-  const value = listed.wire.calc === CALC_FOREX ? units : units * price;
+  const value = listed.instrument.calc === CALC_FOREX ? units : units * price;
   return cents((value * rateMargin) / leverage);
 }

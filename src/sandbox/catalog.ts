@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
+import { INSTRUMENT, type SentInstrument } from '../gateway/operations/get-all-tickers.ts';
 import type { Clock } from '../lib/clock.ts';
 import { findGroup, withTermsOf } from './groups.ts';
 import { type Listed, toListed } from './instruments.ts';
@@ -94,13 +94,13 @@ async function printEdition(
   broken: number,
 ): Promise<CatalogEdition> {
   const group = findGroup(groupName);
-  const members = rows.filter(({ wire }) => wire.access.includes(groupName));
+  const members = rows.filter(({ instrument }) => instrument.access.includes(groupName));
   const chunks: Buffer[] = [Buffer.from('[')];
   for (let from = 0; from < members.length; from += ROWS_AT_ONCE) {
     const texts = members.slice(from, from + ROWS_AT_ONCE).map((member, offset) => {
       const index = from + offset;
-      const row = group ? withTermsOf(group, member.kind, member.wire) : member.wire;
-      return JSON.stringify(index < broken ? breakRow(row, index) : row);
+      const row = group ? withTermsOf(group, member.kind, member.instrument) : member.instrument;
+      return JSON.stringify(INSTRUMENT.toWire(index < broken ? breakRow(row, index) : row));
     });
     const separator = from === 0 ? '' : ',';
     chunks.push(Buffer.from(separator + texts.join(',')));
@@ -114,17 +114,17 @@ async function printEdition(
 }
 
 /** Breaks rows in three ways, in turn: a field is missing, is null, or has another type. */
-function breakRow(row: WireInstrument, index: number): object {
-  const { digits: _digits, ...incomplete } = row;
-  if (index % 3 === 0) return incomplete;
-  return index % 3 === 1 ? { ...row, pdt: null } : { ...row, leverage: 'five' };
+function breakRow(row: SentInstrument, index: number): SentInstrument {
+  const breaks = [{ digits: undefined }, { pdt: null }, { leverage: 'five' }];
+  return Object.assign({ ...row }, breaks[index % breaks.length]);
 }
 
 function redescribe(rows: readonly Listed[], count: number, edition: number): Listed[] {
   return rows.map((row, index) => {
     if (index >= count) return row;
-    const base = row.wire.desc.replace(/ \(edition \d+\)$/, '');
-    return { ...row, wire: { ...row.wire, desc: `${base} (edition ${edition})` } };
+    const base = row.instrument.description.replace(/ \(edition \d+\)$/, '');
+    const description = `${base} (edition ${edition})`;
+    return { ...row, instrument: { ...row.instrument, description } };
   });
 }
 
@@ -135,8 +135,8 @@ function withoutLast(rows: readonly Listed[], count: number): Listed[] {
 
 /** Makes rows to add, for the groups that have the first row. */
 function newRows(rows: readonly Listed[], count: number, seed: string): Listed[] {
-  const taken = new Set(rows.map(({ wire }) => wire._id));
-  const access = [...(rows[0]?.wire.access ?? [])];
+  const taken = new Set(rows.map(({ instrument }) => instrument.symbol));
+  const access = [...(rows[0]?.instrument.access ?? [])];
   const listings = generateListings(seed, count, taken);
   return listings.map((listing) => toListed(listing, NOT_PRICED, access));
 }

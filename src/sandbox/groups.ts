@@ -1,4 +1,4 @@
-import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
+import { type SentInstrument, SWAP } from '../gateway/operations/get-all-tickers.ts';
 import { round } from './money.ts';
 
 export type Kind = 'equity' | 'forex' | 'index' | 'crypto' | 'commodity';
@@ -35,12 +35,15 @@ export function findGroup(name: string): Group | undefined {
 export function withTermsOf(
   { leverage, swapFactor }: Group,
   kind: Kind,
-  instrument: WireInstrument,
-): WireInstrument {
+  instrument: SentInstrument,
+): SentInstrument {
   const { swap } = instrument;
   const terms = { ...instrument, leverage: leverage[kind] };
   if (swap == null) return terms;
-  const long = round(swap.long * swapFactor, 4);
-  const short = round(swap.short * swapFactor, 4);
-  return { ...terms, swap: { ...swap, long, short } };
+  const { long, short } = SWAP.names;
+  const rates = {
+    [long]: round(swap[long] * swapFactor, 4),
+    [short]: round(swap[short] * swapFactor, 4),
+  };
+  return { ...terms, swap: { ...swap, ...rates } };
 }

@@ -1,4 +1,4 @@
-import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
+import { HOURS, type SentInstrument, SWAP } from '../gateway/operations/get-all-tickers.ts';
 import { type Kind, PRO, STANDARD } from './groups.ts';
 import {
   BASE_LISTINGS,
@@ -17,8 +17,8 @@ export interface Listed {
   readonly index: number;
   readonly kind: Kind;
   readonly firstPrice: number;
-  /** The catalog row on standard terms. Its `access` names the groups that may trade the instrument. */
-  readonly wire: WireInstrument;
+  /** The instrument on standard terms. Its `access` names the groups that may trade it. */
+  readonly instrument: SentInstrument;
 }
 
 /** Trading modes, in the numbering of trading platforms. */
@@ -50,15 +50,14 @@ export function toListed(listing: Listing, index: number, access: string[]): Lis
   const hashed = hash(symbol);
   const digits = price < terms.digits.below ? terms.digits.low : terms.digits.high;
   const [mCurrency, pCurrency] = currencies(listing);
-  const mFx = conversionPair(mCurrency);
-  const pFx = conversionPair(pCurrency);
   const isTest = isTestSymbol(symbol);
-  const wire: WireInstrument = {
-    _id: symbol,
+  const instrument: SentInstrument = {
+    id: symbol,
+    symbol,
     logo: `https://logos.example.com/${symbol.toLowerCase()}.svg`,
-    friendlyName: listing.name,
+    name: listing.name,
     delayed: hashed % 11 === 0 && !isTest,
-    desc: describe(listing),
+    description: describe(listing),
     sharia: listing.sharia === 'COMPLIANT',
     shariaStatus: listing.sharia,
     leverage: terms.leverage,
@@ -77,13 +76,13 @@ export function toListed(listing: Listing, index: number, access: string[]): Lis
     mCurrency,
     pCurrency,
     access,
+    // These four fields are optional in the gateway's interface, so some rows omit them.
+    tradingHours: hashed % 9 === 3 ? undefined : HOURS.toWire(terms.tradingHours),
+    swap: hashed % 7 === 5 ? undefined : swapOf(terms),
+    mFx: conversionPair(mCurrency),
+    pFx: conversionPair(pCurrency),
   };
-  // The next four fields are optional in the gateway's interface, so some rows omit them.
-  if (hashed % 9 !== 3) wire.tradingHours = terms.tradingHours;
-  if (hashed % 7 !== 5) wire.swap = { long: -terms.swap, short: -terms.swap / 2, mode: 5, tick: 3 };
-  if (mFx !== undefined) wire.mFx = mFx;
-  if (pFx !== undefined) wire.pFx = pFx;
-  return { index, kind, firstPrice: price, wire };
+  return { index, kind, firstPrice: price, instrument };
 }
 
 const PRO_ONLY = [PRO];
@@ -104,6 +103,10 @@ function currencies({ kind, symbol }: Listing): [string, string] {
 }
 
 const QUOTED_IN_USD = new Set(['EUR', 'GBP', 'AUD']);
+
+function swapOf({ swap }: { readonly swap: number }) {
+  return SWAP.toWire({ long: -swap, short: -swap / 2, mode: 5, tick: 3 });
+}
 
 function conversionPair(currency: string): string | undefined {
   if (currency === 'USD') return undefined;

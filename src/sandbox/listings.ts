@@ -1,4 +1,4 @@
-import type { WireInstrument } from '../gateway/operations/get-all-tickers.ts';
+import type { SentHours } from '../gateway/operations/get-all-tickers.ts';
 import type { Kind } from './groups.ts';
 import data from './instruments.json' with { type: 'json' };
 import { createRandom, pick, type Random } from './random.ts';
@@ -29,7 +29,7 @@ interface KindTerms {
   /** The hours of trading and of quotes, in UTC. */
   readonly hours: string[];
   /** Invented hours of an exchange, in its own `timezone`. They need not agree with `hours`. */
-  readonly tradingHours: NonNullable<WireInstrument['tradingHours']>;
+  readonly tradingHours: SentHours;
 }
 
 /** Orders of these instruments always behave as the symbol says. */

@@ -42,10 +42,10 @@ export class Market extends Quotes {
   #ticks = 0;
 
   constructor(seed: string, instruments: readonly Listed[], startMs: number) {
-    const prices = Float64Array.from(instruments, ({ firstPrice, wire }) =>
-      round(firstPrice, wire.digits),
+    const prices = Float64Array.from(instruments, ({ firstPrice, instrument }) =>
+      round(firstPrice, instrument.digits),
     );
-    const pairs = new Map(instruments.map(({ wire, index }) => [wire._id, index]));
+    const pairs = new Map(instruments.map(({ instrument, index }) => [instrument.symbol, index]));
     super(prices, pairs);
     this.opening = new Quotes(prices.slice(), pairs);
     this.#seedBits = hash(`${seed}/market`);
@@ -81,13 +81,13 @@ export class Market extends Quotes {
   }
 
   #nextPrice(index: number): number {
-    const { kind, firstPrice, wire } = this.#instruments[index] as Listed;
+    const { kind, firstPrice, instrument } = this.#instruments[index] as Listed;
     const price = this.price(index);
     // A pull towards the first price keeps the prices plausible in a sandbox that runs for weeks. There is no pull if the
     // logarithm is NaN: a test can set a price below 0.
     const pull = (Math.log(firstPrice / price) || 0) * 1e-3;
     const move = KINDS[kind].volatility * noise(this.#seedBits, index, this.#ticks);
-    const lowestPrice = 10 ** -wire.digits;
-    return Math.max(round(price * (1 + pull + move), wire.digits), lowestPrice);
+    const lowestPrice = 10 ** -instrument.digits;
+    return Math.max(round(price * (1 + pull + move), instrument.digits), lowestPrice);
   }
 }

@@ -1,5 +1,12 @@
-/** A JSON object that has not been checked. */
-type Row = Readonly<Record<string, unknown>>;
+import { MARKET_ORDER } from '../gateway/operations/open-position.ts';
+import { LIMIT_ORDER } from '../gateway/operations/place-limit-order.ts';
+import { isObject } from '../lib/is-object.ts';
+import { valuesIn } from './body.ts';
+
+const { names: NAMES } = MARKET_ORDER;
+type Field = keyof typeof NAMES;
+/** The values of a body, not checked, by the table's names. */
+type Values = Readonly<Partial<Record<Field, unknown>>>;
 
 /** A well-formed request of op 4 or 5. */
 export interface OrderRequest {
@@ -30,12 +37,13 @@ export type Read<T> =
 const MAX_COMMENT_LENGTH = 1_000;
 const NUMBER = 'must be a number of at least 0';
 
-/** A rule: the field, whether the rule holds, and the message if it does not. */
-type Rule = readonly [field: string, holds: boolean, problem: string];
+/** A rule: the field by the table's name, whether the rule holds, and the message if it does not. */
+type Rule = readonly [field: Field, holds: boolean, problem: string];
 
-export function readMarketOrder(body: Row, directionField: string): Read<OrderRequest> {
+export function readMarketOrder(sent: unknown, directionField: string): Read<OrderRequest> {
+  const body = valuesIn(MARKET_ORDER, sent);
   const isAmount = body.type === 'amount';
-  return read(body, directionField, isAmount ? 'amount' : 'units', [
+  return read(body, sent, directionField, isAmount ? 'amount' : 'units', [
     ['price', isAbsent(body.price) || isNumber(body.price), NUMBER],
     ['type', isAmount || body.type === 'unit', 'must be unit or amount'],
     ...exitRules(body, 'slAmount', 'sl'),
@@ -43,24 +51,24 @@ export function readMarketOrder(body: Row, directionField: string): Read<OrderRe
   ]);
 }
 
-export function readLimitOrder(body: Row, directionField: string): Read<OrderRequest> {
-  // Op 5 does not know these two fields, so it ignores them.
-  const { slAmount: _sl, tpAmount: _tp, ...rest } = body;
-  return read(rest, directionField, 'amount', [['price', isNumber(body.price), NUMBER]]);
+export function readLimitOrder(sent: unknown, directionField: string): Read<OrderRequest> {
+  const body = valuesIn(LIMIT_ORDER, sent);
+  return read(body, sent, directionField, 'amount', [['price', isNumber(body.price), NUMBER]]);
 }
 
 function read(
-  body: Row,
+  body: Values,
+  sent: unknown,
   directionField: string,
   by: OrderRequest['size']['by'],
   rules: readonly Rule[],
 ): Read<OrderRequest> {
   const { symbol, comment, amount, price, sl, tp, slAmount, tpAmount } = body;
-  const direction = body[directionField];
+  const direction = isObject(sent) ? sent[directionField] : undefined;
   const isComment = typeof comment === 'string' && comment.length <= MAX_COMMENT_LENGTH;
   const all: readonly Rule[] = [
     ['symbol', typeof symbol === 'string' && symbol !== '', 'must be a string'],
-    [directionField, direction === 'buy' || direction === 'sell', 'must be buy or sell'],
+    ['direction', direction === 'buy' || direction === 'sell', 'must be buy or sell'],
     ['comment', isAbsent(comment) || isComment, `must be a string of up to ${MAX_COMMENT_LENGTH}`],
     ['amount', isNumber(amount), NUMBER],
     ['sl', isAbsent(sl) || isNumber(sl), NUMBER],
@@ -69,7 +77,9 @@ function read(
   ];
   const broken = all.find(([, holds]) => !holds);
   if (broken !== undefined) {
-    return { kind: 'malformed', malformed: { field: broken[0], problem: broken[2] } };
+    const [name, , problem] = broken;
+    const field = name === 'direction' ? directionField : NAMES[name];
+    return { kind: 'malformed', malformed: { field, problem } };
   }
   return {
     kind: 'request',
@@ -88,13 +98,13 @@ function read(
 }
 
 /** The rules of a stop-loss or take-profit in money. `priceField` has the same exit as a price. */
-function exitRules(body: Row, field: string, priceField: string): readonly Rule[] {
+function exitRules(body: Values, field: Field, priceField: Field): readonly Rule[] {
   const value = body[field];
   if (isAbsent(value)) return [];
   return [
     [field, isNumber(value), NUMBER],
     [field, body.type === 'amount', 'requires the type amount'],
-    [field, isAbsent(body[priceField]), `cannot be combined with ${priceField}`],
+    [field, isAbsent(body[priceField]), `cannot be combined with ${NAMES[priceField]}`],
   ];
 }
 

@@ -7,7 +7,7 @@ import { round } from './money.ts';
 import type { OrderRequest } from './order-request.ts';
 
 export interface OrderRefusal {
-  readonly err: string;
+  readonly error: string;
   readonly message: string;
 }
 
@@ -34,23 +34,23 @@ export function termsOf(
 ): OrderTerms | Refused {
   const { symbol, isBuy, price } = request;
   const group = findGroup(account.user.group);
-  if (!listed || !group || !listed.wire.access.includes(group.name)) {
+  if (!listed || !group || !listed.instrument.access.includes(group.name)) {
     return refuse(
       'UNKNOWN_SYMBOL',
       `${symbol.slice(0, MAX_SHOWN_SYMBOL)} is not traded in this group.`,
     );
   }
   if (symbol === TEST_REJECT) return refuse('TEST_REJECT', 'This instrument refuses every order.');
-  if (listed.wire.mode !== MODE_FULL) {
+  if (listed.instrument.mode !== MODE_FULL) {
     return refuse('MARKET_CLOSED', `The market of ${symbol} is closed.`);
   }
   if (price === 0) return refuse('INVALID_PRICE', 'A trigger price must be above 0.');
   const marketPrice = market.price(listed.index);
   const priceOpen = price ?? marketPrice;
   const leverage = group.leverage[listed.kind];
-  const rateMargin = round(market.rate(listed.wire.mCurrency), 6);
+  const rateMargin = round(market.rate(listed.instrument.mCurrency), 6);
   const units = unitsOf(request, listed, priceOpen, rateMargin, leverage);
-  const { min, max, step } = listed.wire;
+  const { min, max, step } = listed.instrument;
   if (!isWholeSteps(units, step) || units < min || units > max) {
     return refuse('INVALID_VOLUME', `Units go from ${min} to ${max} in steps of ${step}.`);
   }
@@ -71,8 +71,8 @@ export function termsOf(
   };
 }
 
-function refuse(err: string, message: string): Refused {
-  return { kind: 'refused', refusal: { err, message } };
+function refuse(error: string, message: string): Refused {
+  return { kind: 'refused', refusal: { error, message } };
 }
 
 function unitsOf(
@@ -83,7 +83,7 @@ function unitsOf(
   leverage: number,
 ): number {
   if (size.by === 'units') return size.value;
-  const { calc, step } = listed.wire;
+  const { calc, step } = listed.instrument;
   const perUnit = (calc === CALC_FOREX ? rateMargin : price * rateMargin) / leverage;
   // Rounds down, so that an order of 100 USD never ties up more than 100 USD.
   const steps = Math.floor(size.value / perUnit / step + STEP_TOLERANCE);
@@ -99,15 +99,15 @@ function isWholeSteps(units: number, step: number): boolean {
 /** The prices at which the position will close. An amount is converted to the price at which it is lost or won. */
 function exits(
   request: OrderRequest,
-  { wire }: Listed,
+  { instrument }: Listed,
   price: number,
   units: number,
   market: Market,
 ): { sl: number; tp: number } {
-  const profitPerPrice = units * market.rate(wire.pCurrency);
+  const profitPerPrice = units * market.rate(instrument.pCurrency);
   const direction = request.isBuy ? 1 : -1;
   const priceAt = (profit: number) => {
-    const exit = round(price + (direction * profit) / profitPerPrice, wire.digits);
+    const exit = round(price + (direction * profit) / profitPerPrice, instrument.digits);
     // A loss that no price above 0 causes has no level, which is written as 0.
     return Math.max(0, exit);
   };

@@ -1,7 +1,6 @@
 import { errorBody } from '../gateway/operations/conventions.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import { isObject } from '../lib/is-object.ts';
-import type { Call, Context, Handler, UserCall } from './call.ts';
+import type { Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
 import { findUserByLogin } from './users.ts';
 
@@ -40,9 +39,4 @@ export function authenticated(
     }
     return handle({ ...call, user }, context);
   };
-}
-
-/** Returns the body if it is an object, otherwise null. */
-export function bodyRow(call: Call): Record<string, unknown> | null {
-  return isObject(call.body) ? call.body : null;
 }

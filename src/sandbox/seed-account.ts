@@ -86,16 +86,16 @@ function termsOf(
   random: Random,
   quotes: Quotes,
 ): Terms | null {
-  const { wire, kind, index } = listed;
+  const { instrument, kind, index } = listed;
   const leverage = findGroup(user.group)?.leverage[kind] ?? 1;
-  const rateMargin = round(quotes.rate(wire.mCurrency), 6);
+  const rateMargin = round(quotes.rate(instrument.mCurrency), 6);
   const priceOpen = quotes.price(index);
   // A fortieth of the balance, more or less by up to a half.
   const budget = (user.balance / 40) * (0.5 + random());
   const perUnit = investedIn(listed, MANY_UNITS, priceOpen, rateMargin, leverage) / MANY_UNITS;
-  const affordable = round(Math.floor(budget / perUnit / wire.step) * wire.step, 8);
-  if (affordable < wire.min) return null;
-  const units = Math.min(affordable, wire.max);
+  const affordable = round(Math.floor(budget / perUnit / instrument.step) * instrument.step, 8);
+  if (affordable < instrument.min) return null;
+  const units = Math.min(affordable, instrument.max);
   return {
     id: String(user.login * 1_000 + i + 1),
     listed,
@@ -118,7 +118,7 @@ function termsOf(
  */
 function opened(terms: Terms, i: number, random: Random): OpenPosition {
   const { listed, isBuy, priceOpen: market, units, leverage, rateMargin } = terms;
-  const { digits } = listed.wire;
+  const { digits } = listed.instrument;
   const tickMove = KINDS[listed.kind].volatility;
   const priceOpen = round(market * (1 + (random() - 0.5) * 50 * tickMove), digits);
   const direction = isBuy ? 1 : -1;
@@ -129,7 +129,7 @@ function opened(terms: Terms, i: number, random: Random): OpenPosition {
     invested: investedIn(listed, units, priceOpen, rateMargin, leverage),
     sl: isProtected ? round(market * (1 - direction * 100 * tickMove), digits) : 0,
     tp: isProtected ? round(market * (1 + direction * 150 * tickMove), digits) : 0,
-    storage: listed.wire.swap === undefined ? 0 : -round(random() * 5, 2),
+    storage: listed.instrument.swap === undefined ? 0 : -round(random() * 5, 2),
   };
 }
 
@@ -139,7 +139,7 @@ function pending(terms: Terms, random: Random): PendingOrder {
   const distance = (12 + random() * 24) * KINDS[listed.kind].volatility;
   // A buy limit and a sell stop wait below the market's price, the other two above.
   const direction = isBuy === isLimit ? -1 : 1;
-  const priceOpen = round(terms.priceOpen * (1 + direction * distance), listed.wire.digits);
+  const priceOpen = round(terms.priceOpen * (1 + direction * distance), listed.instrument.digits);
   const invested = investedIn(listed, units, priceOpen, rateMargin, leverage);
   return { ...terms, priceOpen, invested, isLimit };
 }

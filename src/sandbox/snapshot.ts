@@ -1,4 +1,4 @@
-import type { WireSession } from '../gateway/operations/get-session.ts';
+import { ACCESS, SESSION, type WireSession } from '../gateway/operations/get-session.ts';
 import {
   ORDER,
   POSITION,
@@ -23,7 +23,7 @@ const CREATED_AT_MS = Date.UTC(2025, 2, 3, 9, 30);
 export function toWireSession(account: Account, market: Market): WireSession {
   const { user, balance, prevBalance, prevEquity } = account;
   const { invested, profits, storage, equity } = figuresOf(account, market);
-  return {
+  return SESSION.toWire({
     login: user.login,
     balance,
     credit: user.credit,
@@ -35,22 +35,22 @@ export function toWireSession(account: Account, market: Market): WireSession {
     group: user.group,
     server: 'Sandbox-Demo',
     createdAt: CREATED_AT_MS,
-    kyc_status: user.kycStatus,
+    kycStatus: user.kycStatus,
     equity,
-    Invested: invested,
-    Profits: profits,
-    access: {
+    invested,
+    profits,
+    access: ACCESS.toWire({
       id: user.id,
       name: user.name,
       currency: 'USD',
       currencyDigits: 2,
       isHedged: true,
       noPl: false,
-    },
+    }),
     positions: openPositions(account, market),
     orders: [...account.orders.values()].map((order) => toWireOrder(order, market)),
     currency: 'USD',
-  };
+  });
 }
 
 /** The rows of operation 12. */
@@ -60,15 +60,15 @@ export function openPositions(account: Account, market: Market): WirePosition[] 
 
 function toWirePosition(position: OpenPosition, market: Market): WirePosition {
   const { listed, createdAtMs } = position;
-  const { wire, index } = listed;
+  const { instrument, index } = listed;
   return POSITION.toWire({
     id: position.id,
-    symbol: wire._id,
-    logo: wire.logo,
-    delayed: wire.delayed,
-    sharia: wire.sharia,
-    digits: wire.digits,
-    name: wire.friendlyName,
+    symbol: instrument.symbol,
+    logo: instrument.logo,
+    delayed: instrument.delayed,
+    sharia: instrument.sharia,
+    digits: instrument.digits,
+    name: instrument.name,
     units: position.units,
     priceOpen: position.priceOpen,
     priceCurrent: market.price(index),
@@ -76,7 +76,7 @@ function toWirePosition(position: OpenPosition, market: Market): WirePosition {
     updatedAt: Math.max(createdAtMs, market.changedAtMs(index)),
     leverage: position.leverage,
     rateMargin: position.rateMargin,
-    rateProfit: round(market.rate(wire.pCurrency), 6),
+    rateProfit: round(market.rate(instrument.pCurrency), 6),
     side: position.isBuy,
     stopLoss: position.sl,
     takeProfit: position.tp,
@@ -89,17 +89,17 @@ function toWirePosition(position: OpenPosition, market: Market): WirePosition {
 
 function toWireOrder(order: PendingOrder, market: Market): WireOrder {
   const { listed, createdAtMs } = order;
-  const { wire, index } = listed;
+  const { instrument, index } = listed;
   return ORDER.toWire({
     id: order.id,
-    symbol: wire._id,
-    logo: wire.logo,
-    name: wire.friendlyName,
+    symbol: instrument.symbol,
+    logo: instrument.logo,
+    name: instrument.name,
     units: order.units,
-    digits: wire.digits,
+    digits: instrument.digits,
     state: STATE_PLACED,
-    delayed: wire.delayed,
-    sharia: wire.sharia,
+    delayed: instrument.delayed,
+    sharia: instrument.sharia,
     priceOpen: order.priceOpen,
     priceCurrent: market.price(index),
     leverage: order.leverage,

@@ -1,7 +1,11 @@
-import type { WireWithdrawalMethod } from '../gateway/operations/get-withdrawal-methods.ts';
+import {
+  METHOD,
+  type SentMethod,
+  type WireMethod,
+} from '../gateway/operations/get-withdrawal-methods.ts';
 import type { SandboxUser } from './users.ts';
 
-export function firstMethods({ login, positions }: SandboxUser): WireWithdrawalMethod[] {
+export function firstMethods({ login, positions }: SandboxUser): SentMethod[] {
   // A new account, which has no positions, has saved no method either.
   if (positions === 0) return [];
   return [
@@ -17,7 +21,7 @@ export function firstMethods({ login, positions }: SandboxUser): WireWithdrawalM
   ];
 }
 
-export function cryptoWallet(id: number, address: string): WireWithdrawalMethod {
+export function cryptoWallet(id: number, address: string): SentMethod {
   return {
     title: 'Crypto wallet',
     icon: 'crypto',
@@ -29,7 +33,7 @@ export function cryptoWallet(id: number, address: string): WireWithdrawalMethod 
   };
 }
 
-export function mobileWallet(id: number, provider: string, phone: string): WireWithdrawalMethod {
+export function mobileWallet(id: number, provider: string, phone: string): SentMethod {
   return {
     title: 'Mobile wallet',
     icon: 'phone',
@@ -42,7 +46,7 @@ export function mobileWallet(id: number, provider: string, phone: string): WireW
 }
 
 /** The gateway's interface has a list of lists. Here each inner list has the methods of one kind. */
-export function nested(methods: readonly WireWithdrawalMethod[]): WireWithdrawalMethod[][] {
+export function nested(methods: readonly SentMethod[]): WireMethod[][] {
   const kinds = Map.groupBy(methods, (method) => method.crmType);
-  return kinds.size === 0 ? [[]] : [...kinds.values()];
+  return kinds.size === 0 ? [[]] : [...kinds.values()].map((kind) => kind.map(METHOD.toWire));
 }

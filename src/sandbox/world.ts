@@ -38,7 +38,7 @@ export class World {
     this.#seed = seed;
     this.#clock = clock;
     this.#instruments = createInstruments(seed, instruments);
-    this.#bySymbol = new Map(this.#instruments.map((listed) => [listed.wire._id, listed]));
+    this.#bySymbol = new Map(this.#instruments.map((listed) => [listed.instrument.symbol, listed]));
     this.market = new Market(seed, this.#instruments, SEEDED_AT_MS);
     this.catalogs = new Catalogs(seed, this.#instruments, clock);
     this.desk = new Desk({
@@ -81,8 +81,10 @@ export class World {
     const known = this.#tradeable.get(group);
     if (known !== undefined) return known;
     const members = this.#instruments.filter(
-      ({ wire }) =>
-        wire.access.includes(group) && wire.mode === MODE_FULL && !isTestSymbol(wire._id),
+      ({ instrument }) =>
+        instrument.access.includes(group) &&
+        instrument.mode === MODE_FULL &&
+        !isTestSymbol(instrument.symbol),
     );
     this.#tradeable.set(group, members);
     return members;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
-import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
+import { INSTRUMENT, toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
 import { createInstruments } from '../../src/sandbox/instruments.ts';
 import { positionRow, sessionRow } from '../gateway/wire/rows.ts';
@@ -83,7 +83,9 @@ test.each([
 
 /** The text of a catalog. This is a function, so that its other objects can be collected before the heap is measured. */
 function catalogText(instruments: number): string {
-  return JSON.stringify(createInstruments('tests', instruments).map(({ wire }) => wire));
+  return JSON.stringify(
+    createInstruments('tests', instruments).map(({ instrument }) => INSTRUMENT.toWire(instrument)),
+  );
 }
 
 test('the estimated size of a catalog is close to its heap', async () => {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { firstCallOf } from '../../src/gateway/operation.ts';
+import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
+import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
-const POSITIONS = '/trading/positions';
 
 async function control(sandbox: Sandbox, verb: string, path: string, body?: unknown) {
   const init: RequestInit = { method: verb };
@@ -15,10 +17,10 @@ async function control(sandbox: Sandbox, verb: string, path: string, body?: unkn
 test('calls are counted by operation and by login', async () => {
   await using place = await openSandbox();
   const demo = place.as(DEMO);
-  await demo.get(POSITIONS);
-  await demo.get(POSITIONS);
-  await place.anonymous.get(POSITIONS);
-  await place.as('pro@example.com').get('/payments/client/customer-id');
+  await demo.ask('getOpenPositions');
+  await demo.ask('getOpenPositions');
+  await place.anonymous.ask('getOpenPositions');
+  await place.as('pro@example.com').ask('getCustomerId');
   expect((await control(place.sandbox, 'GET', 'calls')).body).toEqual({
     total: 4,
     operations: { getOpenPositions: 3, getCustomerId: 1 },
@@ -52,12 +54,14 @@ test.each([
 
 test('all tokens of a login are revoked, including tokens from before a restart', async () => {
   await using before = await openSandbox();
-  const former = [1, 2, 3].map(() => before.sandbox.token({ email: DEMO })).at(-1);
+  for (let i = 0; i < 2; i += 1) before.sandbox.token({ email: DEMO });
+  const former = before.sandbox.token({ email: DEMO });
   await before.clock.advance(1_000);
   await using place = await openSandbox({ clock: before.clock });
-  const statusOf = async (token: string | undefined) => {
-    const headers = { authorization: `Bearer ${token}` };
-    return (await fetch(place.sandbox.url + POSITIONS, { headers })).status;
+  const statusOf = async (token: string) => {
+    const { path } = firstCallOf(OPERATIONS.getOpenPositions);
+    const headers = { [TOKEN_HEADER]: tokenHeader(token) };
+    return (await fetch(place.sandbox.url + path, { headers })).status;
   };
   expect(await statusOf(former)).toBe(200);
   place.sandbox.revoke({ login: 700001 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { VALUE } from '../../src/gateway/operations/set-value.ts';
 import { eventually } from '../support/eventually.ts';
 import { openSandbox } from './sandbox-client.ts';
 
@@ -11,10 +12,10 @@ async function answersOf(seed: string): Promise<string[]> {
   await demo.order({ symbol: 'EURUSD', amount: 1_000, sl: 0.5 });
   place.sandbox.tick(50);
   const answers = [
-    await demo.get('/trading/session/700001'),
-    await demo.get('/trading/positions'),
-    await demo.get('/trading/tickers/standard-usd'),
-    await place.as('user-12@example.com').get('/trading/positions'),
+    await demo.ask('getSession'),
+    await demo.ask('getOpenPositions'),
+    await demo.ask('getAllTickers'),
+    await place.as('user-12@example.com').ask('getOpenPositions'),
   ];
   return answers.map(({ text }) => text);
 }
@@ -26,15 +27,15 @@ test('the same seed produces the same bytes', async () => {
 test('a reset restores the initial state', async () => {
   await using place = await openSandbox();
   const demo = place.as('demo@example.com');
-  const first = (await demo.get('/trading/session/700001')).text;
+  const first = (await demo.ask('getSession')).text;
   place.sandbox.tick(5);
   await demo.order({});
-  await demo.put('/user/kv/theme', { value: 'dark' });
-  expect((await demo.get('/trading/session/700001')).text).not.toBe(first);
+  await demo.ask('setValue', VALUE.toWire({ value: 'dark' }));
+  expect((await demo.ask('getSession')).text).not.toBe(first);
   place.sandbox.reset();
   expect(place.sandbox.orders()).toEqual([]);
   expect(place.sandbox.calls()).toBe(0);
-  expect((await demo.get('/trading/session/700001')).text).toBe(first);
+  expect((await demo.ask('getSession')).text).toBe(first);
 });
 
 test('an order number is issued once, also across resets', async () => {

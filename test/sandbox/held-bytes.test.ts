@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { VALUE } from '../../src/gateway/operations/set-value.ts';
 import { heldBytes } from '../support/heap.ts';
 import { openSandbox } from './sandbox-client.ts';
 
@@ -8,7 +9,8 @@ const VALUE_BYTES = 1_000_000;
 test('only a small part of large requests and stored values is kept in memory', async () => {
   await using place = await openSandbox();
   const demo = place.as('demo@example.com');
-  const store = (key: string) => demo.put(`/user/kv/${key}`, { value: 'x'.repeat(VALUE_BYTES) });
+  const store = (key: string) =>
+    demo.ask('setValue', VALUE.toWire({ value: 'x'.repeat(VALUE_BYTES) }), { key });
   await store('first');
   const before = heldBytes();
   for (let i = 0; i < REQUESTS; i += 1) expect((await store(`key-${i}`)).status).toBe(200);

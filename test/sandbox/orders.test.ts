@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
-import { openSandbox } from './sandbox-client.ts';
+import { errorBody } from '../../src/gateway/operations/conventions.ts';
+import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
+import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
+import { openSandbox, orderBody } from './sandbox-client.ts';
 
-const PATH = '/trading/positions';
-const FINE = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
+const { names: NAMES } = MARKET_ORDER;
 
 test.each([
   ['an unknown symbol', { symbol: 'NO.SUCH' }, 'UNKNOWN_SYMBOL'],
@@ -15,14 +17,18 @@ test.each([
   ['a stop-loss above the price of a buy', { sl: 1_000 }, 'INVALID_STOPS'],
   ['a stop-loss below the price of a sell', { direction: 'sell', sl: 1 }, 'INVALID_STOPS'],
   ['a trigger price of 0', { price: 0 }, 'INVALID_PRICE'],
-])('an order with %s is answered with 200 and success false', async (_what, change, err) => {
-  await using place = await openSandbox();
-  const answer = await place.as('fresh@example.com').post(PATH, { ...FINE, ...change });
-  expect(answer.status).toBe(200);
-  const refusal = { success: false, orderId: '', err, message: expect.any(String) };
-  expect(answer.body).toStrictEqual(refusal);
-  expect(place.sandbox.orders()).toEqual([]);
-});
+] as const)(
+  'an order with %s is answered with 200 and success false',
+  async (_what, change, error) => {
+    await using place = await openSandbox();
+    const answer = await place.as('fresh@example.com').ask('openPosition', orderBody(change));
+    expect(answer.status).toBe(200);
+    const message = expect.any(String);
+    const refusal = SUBMITTED.toWire({ success: false, orderId: '', error, message });
+    expect(answer.body).toStrictEqual(refusal);
+    expect(place.sandbox.orders()).toEqual([]);
+  },
+);
 
 test('a malformed order is answered with 400 and the name of the field', async () => {
   await using place = await openSandbox();
@@ -39,16 +45,23 @@ test('a malformed order is answered with 400 and the name of the field', async (
     ['tpAmount', { type: 'amount', tpAmount: -5 }],
     ['comment', { comment: 'x'.repeat(1_001) }],
   ] as const) {
-    const { status, body } = await fresh.post(PATH, { ...FINE, ...change });
-    const message = expect.stringMatching(`^${field} `);
-    expect([status, body]).toEqual([400, { success: false, err: 'VALIDATION_FAILED', message }]);
+    const { status, body } = await fresh.ask('openPosition', {
+      ...orderBody(),
+      ...MARKET_ORDER.toWire(change as never),
+    });
+    const message = expect.stringMatching(`^${NAMES[field]} `);
+    expect([status, body]).toEqual([
+      400,
+      errorBody('submit', { error: 'VALIDATION_FAILED', message }),
+    ]);
   }
 });
 
 test('the field for buy and sell may have another name', async () => {
   await using place = await openSandbox({ directionField: 'side' });
   const fresh = place.as('fresh@example.com');
-  expect((await fresh.post(PATH, FINE)).status).toBe(400);
-  const { direction: side, ...rest } = FINE;
-  expect((await fresh.post(PATH, { ...rest, side })).body).toMatchObject({ success: true });
+  expect((await fresh.ask('openPosition', orderBody())).status).toBe(400);
+  const { direction: side, ...rest } = orderBody();
+  const { body } = await fresh.ask('openPosition', { ...rest, side });
+  expect(body).toMatchObject(SUBMITTED.toWire({ success: true } as never));
 });

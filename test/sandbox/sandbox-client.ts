@@ -1,5 +1,10 @@
-import type { WireSession } from '../../src/gateway/operations/get-session.ts';
-import type { WireOrder, WirePosition } from '../../src/gateway/operations/holdings.ts';
+import { firstCallOf } from '../../src/gateway/operation.ts';
+import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
+import { SESSION } from '../../src/gateway/operations/get-session.ts';
+import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
+import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
+import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
 import { toToken } from '../../src/lib/token.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
@@ -19,17 +24,37 @@ export async function openSandbox(options: SandboxOptions = {}) {
   };
 }
 
-/** A client of the sandbox, with or without a token. */
+type OrderChange = Partial<Parameters<typeof MARKET_ORDER.toWire>[0]>;
+
+/** The body of op 4 for one share, with changes by the table's names. */
+export function orderBody(change: OrderChange = {}) {
+  const order = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 } as const;
+  return MARKET_ORDER.toWire({ ...order, ...change });
+}
+
+const OF_DEMO = { login: '700001', group: 'standard-usd', provider: 'mobile-wallet', key: 'key' };
+
+/** A client of the sandbox, with or without a token. Its methods, paths and names are those of the operations' tables. */
 function createSandboxClient(sandbox: Sandbox, token: string | null) {
-  const send = async (method: string, path: string, body?: unknown, extra = {}) => {
-    const headers: Record<string, string> = { ...extra };
-    if (token !== null) headers.authorization = `Bearer ${token}`;
-    const init: RequestInit = { method, headers, redirect: 'manual' };
-    if (body !== undefined) {
-      headers['content-type'] = 'application/json';
-      init.body = JSON.stringify(body);
-    }
-    const response = await fetch(sandbox.url + path, init);
+  /** Sends an operation's first call; by default with the path of the demo user, and an empty body. */
+  const ask = async (
+    name: OperationName,
+    body: unknown = {},
+    path: Readonly<Record<string, string>> = {},
+  ) => {
+    const { method, path: template } = firstCallOf(OPERATIONS[name]);
+    const values: Readonly<Record<string, string>> = { ...OF_DEMO, ...path };
+    const named = template.replaceAll(/\{(\w+)\}/g, (_, key) =>
+      encodeURIComponent(values[key] ?? ''),
+    );
+    const response = await fetch(sandbox.url + named, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        ...(token !== null && { [TOKEN_HEADER]: tokenHeader(token) }),
+      },
+      ...(method !== 'GET' && { body: JSON.stringify(body) }),
+    });
     const text = await response.text();
     return {
       status: response.status,
@@ -41,33 +66,25 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
       },
     };
   };
-  const session = async (): Promise<WireSession> => {
+  const session = async () => {
     const { login } = JSON.parse(atob(token?.split('.')[1] ?? ''));
-    return (await send('GET', `/trading/session/${login}`)).body as WireSession;
+    const { body } = await ask('getSession', undefined, { login: String(login) });
+    const read = SESSION.read(body, readingIn('auto'));
+    if (read === null) throw new Error('The sandbox answered no session');
+    return read;
   };
   return {
     token,
-    get: (path: string, headers?: Record<string, string>) => send('GET', path, undefined, headers),
-    post: (path: string, body?: unknown) => send('POST', path, body),
-    put: (path: string, body?: unknown) => send('PUT', path, body),
-    /** Sends a request, with an empty object as the body if the operation has one. */
-    ask(line: string) {
-      const [verb = '', path = ''] = line.split(' ');
-      return send(verb, path, verb === 'GET' ? undefined : {});
-    },
+    ask,
     session,
-    async positions() {
-      const { body } = await send('GET', '/trading/positions');
-      return (body as { positions: WirePosition[] }).positions;
-    },
-    orders: async (): Promise<readonly WireOrder[]> => (await session()).orders,
+    positions: async () => (await session()).positions,
+    orders: async () => (await session()).orders,
     /** Places an order by op 4 and returns its id. */
-    async order(change: Record<string, unknown>): Promise<string> {
-      const order = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...change };
-      const { body } = await send('POST', '/trading/positions', order);
-      const { success, orderId } = body as { success: boolean; orderId: string };
-      if (!success) throw new Error(`The order was refused: ${JSON.stringify(body)}`);
-      return orderId;
+    async order(change: OrderChange): Promise<string> {
+      const { body } = await ask('openPosition', orderBody(change));
+      const read = SUBMITTED.read(body, readingIn('auto'));
+      if (!read?.success) throw new Error(`The order was refused: ${JSON.stringify(body)}`);
+      return read.orderId?.shown ?? '';
     },
   };
 }

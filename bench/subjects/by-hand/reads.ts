@@ -1,6 +1,6 @@
 import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
-import type { WireWithdrawalMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
+import type { WireMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 
@@ -42,7 +42,7 @@ export const reads = {
 
   async withdrawalMethods(token: string, get: Get) {
     const groups = await get('/payments/client/withdrawal-methods', token);
-    return (groups as WireWithdrawalMethod[][]).flat().map(toMethod);
+    return (groups as WireMethod[][]).flat().map(toMethod);
   },
 
   async customerId(token: string, get: Get) {

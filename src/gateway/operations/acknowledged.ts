@@ -2,7 +2,7 @@ import * as f from '../fields.ts';
 import type { CallDescription } from '../operation.ts';
 import type { Shape } from '../shape.ts';
 
-const ACKNOWLEDGED = f.table('Acknowledged', { success: f.vital(f.flag) });
+export const ACKNOWLEDGED = f.table('Acknowledged', { success: f.vital(f.flag) });
 
 /** Describes the call of a small write, whose answer reports only whether it was done. */
 export function acknowledged(

@@ -24,8 +24,10 @@ export type ErrorShape = 'details' | 'plain' | 'message' | 'submit' | 'sign-in';
 
 interface ErrorBody {
   readonly error: string;
-  readonly message: string;
-  readonly details: Row;
+  readonly message?: string;
+  readonly details?: Row;
+  /** The address that a sign-in refuses. */
+  readonly email?: string;
 }
 
 /** The texts of an error body in any of these shapes; a missing property is null. */
@@ -40,7 +42,7 @@ export function readError(body: unknown) {
 }
 
 /** The error body that the sandbox answers. */
-export function errorBody(shape: ErrorShape, { error, message, details }: ErrorBody): Row {
+export function errorBody(shape: ErrorShape, { error, message, details, email }: ErrorBody): Row {
   switch (shape) {
     case 'message':
       return { message };
@@ -49,7 +51,8 @@ export function errorBody(shape: ErrorShape, { error, message, details }: ErrorB
     case 'plain':
       return { error, message };
     case 'details':
-    case 'sign-in':
       return { error, message, details };
+    case 'sign-in':
+      return { error, message, details, email, ok: false };
   }
 }

@@ -5,7 +5,7 @@ import * as f from '../fields.ts';
 import { timesOf } from '../read-times.ts';
 import { type Reading, readingIn } from '../scalars.ts';
 
-const HOURS = f.table('TradingHours', {
+export const HOURS = f.table('TradingHours', {
   timezone: f.required(f.text),
   regular: f.required(f.texts),
   preMarket: f.required(f.texts),
@@ -15,7 +15,7 @@ const HOURS = f.table('TradingHours', {
 });
 
 const NUMBER = f.required(f.nearest);
-const SWAP = f.table('Swap', { long: NUMBER, short: NUMBER, mode: NUMBER, tick: NUMBER });
+export const SWAP = f.table('Swap', { long: NUMBER, short: NUMBER, mode: NUMBER, tick: NUMBER });
 
 /** The only table whose required fields the gateway's interface lists. A row that lacks one is left out of the catalog. */
 export const INSTRUMENT = f.table('Instrument', {
@@ -50,6 +50,9 @@ export const INSTRUMENT = f.table('Instrument', {
 });
 
 export type Instrument = f.ValueOf<typeof INSTRUMENT.fields>;
+/** An instrument as the gateway sends it, by the table's names. */
+export type SentInstrument = f.SentBy<typeof INSTRUMENT.fields>;
+export type SentHours = f.SentBy<typeof HOURS.fields>;
 export type WireInstrument = f.WireOf<typeof INSTRUMENT.fields>;
 export type ShariaStatus = NonNullable<Instrument['shariaStatus']>;
 export type TradingHours = NonNullable<Instrument['tradingHours']>;

@@ -4,7 +4,7 @@ import * as f from '../fields.ts';
 import { type ReadTimes, timesOf } from '../read-times.ts';
 import { POSITIONS, type Position } from './holdings.ts';
 
-const ANSWER = f.table('OpenPositions', { positions: f.vital(POSITIONS) });
+export const OPEN_POSITIONS = f.table('OpenPositions', { positions: f.vital(POSITIONS) });
 
 /** The list, and the properties by which the next body is compared: an equal body need not be parsed. */
 export interface OpenPositions {
@@ -20,7 +20,7 @@ export const getOpenPositions = read({
   name: 'getOpenPositions',
   number: 12,
   proves: 'token',
-  calls: { list: { method: 'GET', path: '/trading/positions', answer: ANSWER.shape } },
+  calls: { list: { method: 'GET', path: '/trading/positions', answer: OPEN_POSITIONS.shape } },
   async run(calls, previous: OpenPositions | null): Promise<OpenPositions & ReadTimes> {
     const answer = await calls.send('list');
     const { bytes } = answer;
@@ -31,7 +31,7 @@ export const getOpenPositions = read({
     if (bodyHash !== null && previous?.bodyHash === bodyHash) {
       return { ...previous, ...timesOf(answer) };
     }
-    const { positions } = calls.read(answer, ANSWER);
+    const { positions } = calls.read(answer, OPEN_POSITIONS);
     return { positions, bodyHash, bodyBytes: bytes.length, ...timesOf(answer) };
   },
 });

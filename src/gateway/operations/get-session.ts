@@ -6,7 +6,7 @@ import { timesOf } from '../read-times.ts';
 import { digits, type Reading, type Row, text } from '../scalars.ts';
 import { inSnapshot, ORDERS, POSITIONS } from './holdings.ts';
 
-const ACCESS = f.table('AccountAccess', {
+export const ACCESS = f.table('AccountAccess', {
   id: f.text,
   name: f.text,
   currency: f.text,
@@ -40,8 +40,9 @@ export const SESSION = f.table('Session', {
   positions: POSITIONS,
   orders: ORDERS,
 });
+const { names: NAMES } = SESSION;
 type Snapshot = f.ValueOf<typeof SESSION.fields>;
-export type WireSession = f.WireOf<Omit<typeof SESSION.fields, 'login'>> & { login: number };
+export type WireSession = f.WireOf<typeof SESSION.fields>;
 
 export type Session = Readonly<ReturnType<typeof sessionOf>>;
 export type AccountAccess = NonNullable<Session['access']>;
@@ -65,7 +66,7 @@ export const getSession = read({
     const read = (body: unknown, reading: Reading) => {
       if (!isSnapshotOf(login, body)) return null;
       // An empty group counts as missing, as in a token.
-      onOwned(text(body.group) || null);
+      onOwned(text(body[NAMES.group]) || null);
       return SESSION.read(body, reading);
     };
     const snapshot = calls.value(answer, 'Session', read, JSON.parse);
@@ -79,9 +80,9 @@ export const getSession = read({
  */
 export function isSnapshotOf(login: string, body: unknown): body is Row {
   if (!isObject(body)) return false;
-  const named = body.login ?? null;
+  const named = body[NAMES.login] ?? null;
   if (named !== null) return loginIn(named) === login;
-  const accountField = body.balance ?? body.equity ?? body.group ?? null;
+  const accountField = body[NAMES.balance] ?? body[NAMES.equity] ?? body[NAMES.group] ?? null;
   return accountField !== null;
 }
 

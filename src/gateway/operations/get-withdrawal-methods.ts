@@ -2,7 +2,7 @@ import { read } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import type { Reading } from '../scalars.ts';
 
-const METHOD = f.table('WithdrawalMethod', {
+export const METHOD = f.table('WithdrawalMethod', {
   id: f.numericId,
   title: f.text,
   icon: f.text,
@@ -12,7 +12,8 @@ const METHOD = f.table('WithdrawalMethod', {
   subtitle: f.text,
 });
 
-export type WireWithdrawalMethod = f.WireOf<typeof METHOD.fields>;
+export type WireMethod = f.WireOf<typeof METHOD.fields>;
+export type SentMethod = f.SentBy<typeof METHOD.fields>;
 
 export const getWithdrawalMethods = read({
   name: 'getWithdrawalMethods',

@@ -7,9 +7,12 @@ import { answerOf, failure, isAboutTheRequest } from '../judge.ts';
 import { type GatewayRefusal, toRefusal } from '../refusal.ts';
 import { readingIn } from '../scalars.ts';
 
-const BODY = f.table('Credentials', { email: f.vital(f.text), password: f.vital(f.text) });
+export const CREDENTIALS = f.table('Credentials', {
+  email: f.vital(f.text),
+  password: f.vital(f.text),
+});
 
-const GRANT = f.table('Login', {
+export const GRANT = f.table('Login', {
   accessToken: f.from('access_token', f.vital(f.filled)),
   refreshToken: f.from('refresh_token', f.text),
   passkey: f.flag,
@@ -26,9 +29,10 @@ export const login = write({
   isAnonymous: true,
   errors: 'sign-in',
   calls: {
-    signIn: { method: 'POST', path: '/auth/login', body: BODY.shape, answer: GRANT.shape },
+    signIn: { method: 'POST', path: '/auth/login', body: CREDENTIALS.shape, answer: GRANT.shape },
   },
-  async run(calls, body: f.WireOf<typeof BODY.fields>): Promise<SignIn> {
+  async run(calls, input: f.SentBy<typeof CREDENTIALS.fields>): Promise<SignIn> {
+    const body = CREDENTIALS.toWire(input);
     const answer = answerOf(calls.operation, await calls.send('signIn', { body }));
     const signIn = signInOf(answer);
     if (signIn !== null) return signIn;

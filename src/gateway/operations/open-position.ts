@@ -20,7 +20,7 @@ export interface Protection {
   readonly value: number;
 }
 
-const BODY = f.table('MarketOrder', {
+export const MARKET_ORDER = f.table('MarketOrder', {
   symbol: f.vital(f.text),
   // Sent under the name in GATEWAY_DIRECTION_FIELD.
   direction: f.vital(f.word('buy', 'sell')),
@@ -33,7 +33,7 @@ const BODY = f.table('MarketOrder', {
   tpAmount: f.unneeded(f.amount),
   comment: f.unneeded(f.text),
 });
-type Body = f.WireOf<typeof BODY.fields>;
+type Field = keyof typeof MARKET_ORDER.fields;
 
 export const openPosition = order({
   name: 'openPosition',
@@ -42,7 +42,7 @@ export const openPosition = order({
     trade: {
       method: 'POST',
       path: '/trading/positions',
-      body: BODY.shape,
+      body: MARKET_ORDER.shape,
       answer: SUBMITTED.shape,
     },
   },
@@ -53,17 +53,19 @@ export const openPosition = order({
 /** Only the requested fields are sent: an absent price means a market order. */
 function bodyOf(given: MarketOrder, { gatewayDirectionField }: OperationSettings) {
   const { symbol, side, size, price, stopLoss, takeProfit, comment } = given;
-  const fields = {
+  const { direction: sent, ...fields } = MARKET_ORDER.toWire({
+    symbol,
+    direction: direction(side),
     type: size.by === 'units' ? 'unit' : 'amount',
     amount: size.value,
     ...(price !== null && { price }),
     ...protection(stopLoss, 'sl', 'slAmount'),
     ...protection(takeProfit, 'tp', 'tpAmount'),
     ...(comment !== null && { comment }),
-  } satisfies Omit<Body, 'symbol' | 'direction'>;
-  return { symbol, [gatewayDirectionField]: direction(side), ...fields };
+  });
+  return { ...fields, [gatewayDirectionField]: sent };
 }
 
-function protection<Name extends keyof Body>(level: Protection | null, price: Name, amount: Name) {
+function protection(level: Protection | null, price: Field, amount: Field) {
   return level === null ? {} : { [level.by === 'price' ? price : amount]: level.value };
 }

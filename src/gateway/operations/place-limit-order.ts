@@ -14,7 +14,7 @@ export interface LimitOrder {
   readonly comment: string | null;
 }
 
-const BODY = f.table('LimitOrder', {
+export const LIMIT_ORDER = f.table('LimitOrder', {
   symbol: f.vital(f.text),
   // Sent under the name in GATEWAY_DIRECTION_FIELD.
   direction: f.vital(f.word('buy', 'sell')),
@@ -24,7 +24,6 @@ const BODY = f.table('LimitOrder', {
   tp: f.unneeded(f.amount),
   comment: f.unneeded(f.text),
 });
-type Body = f.WireOf<typeof BODY.fields>;
 
 export const placeLimitOrder = order({
   name: 'placeLimitOrder',
@@ -33,21 +32,22 @@ export const placeLimitOrder = order({
     trade: {
       method: 'POST',
       path: '/trading/positions/limit',
-      body: BODY.shape,
+      body: LIMIT_ORDER.shape,
       answer: SUBMITTED.shape,
     },
   },
   trade(given: LimitOrder, settings) {
     const { symbol, side, amount, price, stopLoss, takeProfit, comment } = given;
-    const fields = {
+    const { direction: sent, ...fields } = LIMIT_ORDER.toWire({
+      symbol,
+      direction: direction(side),
       amount,
       price,
       ...(stopLoss !== null && { sl: stopLoss }),
       ...(takeProfit !== null && { tp: takeProfit }),
       ...(comment !== null && { comment }),
-    } satisfies Omit<Body, 'symbol' | 'direction'>;
-    const body = { symbol, [settings.gatewayDirectionField]: direction(side), ...fields };
-    return { body };
+    });
+    return { body: { ...fields, [settings.gatewayDirectionField]: sent } };
   },
   reply: submitted,
 });

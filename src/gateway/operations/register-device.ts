@@ -2,7 +2,7 @@ import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { acknowledged } from './acknowledged.ts';
 
-const BODY = f.table('Device', {
+export const DEVICE = f.table('Device', {
   deviceId: f.vital(f.filled),
   token: f.unneeded(f.text),
   platform: f.unneeded(f.word('ios', 'android', 'web', 'windows', 'macos')),
@@ -14,6 +14,7 @@ export const registerDevice = write({
   number: 15,
   isIdempotent: true,
   errors: 'plain',
-  calls: { register: acknowledged('POST', '/user/notifications/v2/token', BODY) },
-  run: (calls, body: f.WireOf<typeof BODY.fields>) => calls.acknowledged('register', { body }),
+  calls: { register: acknowledged('POST', '/user/notifications/v2/token', DEVICE) },
+  run: (calls, input: f.SentBy<typeof DEVICE.fields>) =>
+    calls.acknowledged('register', { body: DEVICE.toWire(input) }),
 });

@@ -2,12 +2,14 @@ import { write } from '../define-operation.ts';
 import * as f from '../fields.ts';
 import { acknowledged } from './acknowledged.ts';
 
-const BODY = f.table('TradingAccount', { account_external_id: f.vital(f.text) });
+export const TRADING_ACCOUNT = f.table('TradingAccount', {
+  account: f.from('account_external_id', f.vital(f.text)),
+});
 
 export const resetTradingAccountPassword = write({
   name: 'resetTradingAccountPassword',
   number: 6,
-  calls: { reset: acknowledged('POST', '/user/trading-accounts/reset-password', BODY) },
-  run: (calls, { account }: { readonly account: string }) =>
-    calls.acknowledged('reset', { body: { account_external_id: account } }),
+  calls: { reset: acknowledged('POST', '/user/trading-accounts/reset-password', TRADING_ACCOUNT) },
+  run: (calls, input: f.SentBy<typeof TRADING_ACCOUNT.fields>) =>
+    calls.acknowledged('reset', { body: TRADING_ACCOUNT.toWire(input) }),
 });

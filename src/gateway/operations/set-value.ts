@@ -3,7 +3,7 @@ import * as f from '../fields.ts';
 import type { Json } from '../requests.ts';
 import { acknowledged } from './acknowledged.ts';
 
-const BODY = f.table('Value', { value: f.vital(f.json) });
+export const VALUE = f.table('Value', { value: f.vital(f.json) });
 
 interface Given {
   readonly key: string;
@@ -14,7 +14,10 @@ export const setValue = write({
   name: 'setValue',
   number: 9,
   isIdempotent: true,
-  calls: { put: acknowledged('PUT', '/user/kv/{key}', BODY) },
+  calls: { put: acknowledged('PUT', '/user/kv/{key}', VALUE) },
   run: (calls, { key, value }: Given) =>
-    calls.acknowledged('put', { path: { key }, body: { value: value as Json } }),
+    calls.acknowledged('put', {
+      path: { key },
+      body: VALUE.toWire({ value: value as Exclude<Json, undefined> }),
+    }),
 });

@@ -4,14 +4,17 @@ import type { OrderReply } from '../define-operation.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
 import { digits, type Row, readingIn, text } from '../scalars.ts';
+import { readError } from './conventions.ts';
 import type { Side } from './holdings.ts';
 
-/** The order number: a string, or a number whose digits all count. */
-const orderId = {
-  ...f.text,
-  read: (value: unknown) => text(value) ?? digits(value),
+/** The order number: a string, or a number whose digits all count; `shown` is null if they cannot be shown. */
+const orderId: f.Field<{ readonly shown: string | null }, string, null, 'value'> = {
+  name: null,
+  shape: { kind: 'string' },
+  missing: 'value',
   wrong: 'nothing',
-} as const;
+  read: (value) => (isOrderNumber(value) ? { shown: text(value) ?? digits(value) } : null),
+};
 
 /** The gateway guarantees none of these fields: `{}` is a documented body. Without `success` the outcome is unknown. */
 export const SUBMITTED = f.table('Submitted', {
@@ -25,13 +28,12 @@ export const SUBMITTED = f.table('Submitted', {
 export function submitted(answer: Answer): OrderReply {
   const body = bodyIn(answer);
   const read = SUBMITTED.read(body, readingIn('auto'));
-  const namesOrder = isOrderNumber(body.orderId);
   return {
     answer,
     success: read?.success ?? null,
-    orderId: namesOrder ? (read?.orderId ?? null) : null,
-    namesOrder,
-    error: read?.error ?? text(body.error),
+    orderId: read?.orderId?.shown ?? null,
+    namesOrder: read?.orderId != null,
+    error: read?.error ?? readError(body).error,
     message: read?.message ?? null,
   };
 }

@@ -1,19 +1,20 @@
+import { SUBMITTED } from '../../gateway/operations/submitted.ts';
 import type { Context, UserCall } from '../call.ts';
 import type { DeskAnswer, OrderOperation } from '../desk.ts';
 import { json, type Reply } from '../http.ts';
 import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../listings.ts';
 import { type OrderRequest, type Read, readLimitOrder, readMarketOrder } from '../order-request.ts';
-import { authenticated, bodyRow, malformed } from '../refusals.ts';
+import { authenticated, malformed } from '../refusals.ts';
 
 /** Operation 4. */
 export const openPosition = authenticated((call, context) => {
-  const order = readMarketOrder(bodyRow(call) ?? {}, context.directionField);
+  const order = readMarketOrder(call.body, context.directionField);
   return submit(call, context, 'openPosition', order);
 });
 
 /** Operation 5. */
 export const placeLimitOrder = authenticated((call, context) => {
-  const order = readLimitOrder(bodyRow(call) ?? {}, context.directionField);
+  const order = readLimitOrder(call.body, context.directionField);
   return submit(call, context, 'placeLimitOrder', order);
 });
 
@@ -40,7 +41,11 @@ async function submit(
 
 /** A well-formed order that the desk rejects is no error: 200 with `success: false`. */
 function replyOf(placed: DeskAnswer): Reply {
-  return placed.kind === 'refused'
-    ? json(200, { success: false, orderId: '', ...placed.refusal })
-    : json(200, { success: true, orderId: placed.orderId, err: '', message: 'Order accepted.' });
+  const { kind } = placed;
+  const accepted = { error: '', message: 'Order accepted.' };
+  const answer =
+    kind === 'refused'
+      ? { success: false, orderId: '', ...placed.refusal }
+      : { success: true, orderId: placed.orderId, ...accepted };
+  return json(200, SUBMITTED.toWire(answer));
 }

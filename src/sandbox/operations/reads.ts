@@ -1,3 +1,5 @@
+import { CUSTOMER_ID } from '../../gateway/operations/get-customer-id.ts';
+import { OPEN_POSITIONS } from '../../gateway/operations/get-open-positions.ts';
 import { json } from '../http.ts';
 import { authenticated } from '../refusals.ts';
 import { openPositions, toWireSession } from '../snapshot.ts';
@@ -15,12 +17,12 @@ export const getWithdrawalMethods = authenticated(({ user }, { world }) =>
 
 /** Operation 12. */
 export const getOpenPositions = authenticated(({ user }, { world }) =>
-  json(200, { positions: openPositions(world.account(user), world.market) }),
+  json(200, OPEN_POSITIONS.toWire({ positions: openPositions(world.account(user), world.market) })),
 );
 
 /** Operation 13. */
 export const getCustomerId = authenticated(({ user }) =>
-  json(200, { customerId: `cus_${user.login}` }),
+  json(200, CUSTOMER_ID.toWire({ customerId: `cus_${user.login}` })),
 );
 
 /** Operation 1. A conditional request for the current edition gets a 304 without a body. */

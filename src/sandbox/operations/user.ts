@@ -1,27 +1,31 @@
 import { TOKEN_HEADER } from '../../gateway/operations/conventions.ts';
+import { NOTIFICATIONS } from '../../gateway/operations/mark-notifications-read.ts';
+import { DEVICE } from '../../gateway/operations/register-device.ts';
+import { TRADING_ACCOUNT } from '../../gateway/operations/reset-trading-account-password.ts';
+import { VALUE } from '../../gateway/operations/set-value.ts';
+import { acknowledged, valuesIn } from '../body.ts';
 import type { Call } from '../call.ts';
-import { json, type Reply } from '../http.ts';
-import { authenticated, bodyRow, malformed, refuse, unauthorized } from '../refusals.ts';
+import type { Reply } from '../http.ts';
+import { authenticated, malformed, refuse, unauthorized } from '../refusals.ts';
 
 const MAX_KEYS = 1_000;
 
 /** Operation 6. */
 export const resetTradingAccountPassword = authenticated((call) => {
-  const account = bodyRow(call)?.account_external_id;
+  const { account } = valuesIn(TRADING_ACCOUNT, call.body);
   if (typeof account !== 'string' || account === '') {
-    return malformed(call.operation, 'account_external_id', 'must be a string');
+    return malformed(call.operation, TRADING_ACCOUNT.names.account, 'must be a string');
   }
   if (account !== String(call.user.login)) {
     return refuse(call.operation, 404, 'ACCOUNT_NOT_FOUND', 'The user has no such account.');
   }
-  return json(200, { success: true });
+  return acknowledged();
 });
 
 /** Operation 9. */
 export const setValue = authenticated((call, { world }) => {
-  const body = bodyRow(call);
-  if (body === null || !('value' in body)) {
-    return malformed(call.operation, 'value', 'is required');
+  if (!('value' in valuesIn(VALUE, call.body))) {
+    return malformed(call.operation, VALUE.names.value, 'is required');
   }
   // No operation reads a value, so only keys are kept.
   const { keys } = world.account(call.user);
@@ -30,36 +34,37 @@ export const setValue = authenticated((call, { world }) => {
     return refuse(call.operation, 409, 'TOO_MANY_KEYS', 'No more keys can be stored.');
   }
   keys.add(key);
-  return json(200, { success: true });
+  return acknowledged();
 });
 
 const PLATFORMS = new Set(['ios', 'android', 'web', 'windows', 'macos']);
 
 /** Operation 14. */
 export function markNotificationsRead(call: Call): Reply {
-  const ids = bodyRow(call)?.ids;
+  const { ids } = valuesIn(NOTIFICATIONS, call.body);
   if (!Array.isArray(ids) || !ids.every(Number.isFinite)) {
-    return malformed(call.operation, 'ids', 'must be an array of numbers');
+    return malformed(call.operation, NOTIFICATIONS.names.ids, 'must be an array of numbers');
   }
-  return refusal(call) ?? json(200, { success: true });
+  return refusal(call) ?? acknowledged();
 }
 
 /** Operation 15. */
 export function registerDevice(call: Call): Reply {
-  const { deviceId, token, platform, enabled } = bodyRow(call) ?? {};
+  const { deviceId, token, platform, enabled } = valuesIn(DEVICE, call.body);
+  const { names } = DEVICE;
   if (typeof deviceId !== 'string' || deviceId === '') {
-    return malformed(call.operation, 'deviceId', 'must be a string of at least 1 character');
+    return malformed(call.operation, names.deviceId, 'must be a string of at least 1 character');
   }
   if (token !== undefined && typeof token !== 'string') {
-    return malformed(call.operation, 'token', 'must be a string');
+    return malformed(call.operation, names.token, 'must be a string');
   }
   if (platform !== undefined && !PLATFORMS.has(platform as string)) {
-    return malformed(call.operation, 'platform', `must be one of ${[...PLATFORMS].join(', ')}`);
+    return malformed(call.operation, names.platform, `must be one of ${[...PLATFORMS].join(', ')}`);
   }
   if (enabled !== undefined && typeof enabled !== 'boolean') {
-    return malformed(call.operation, 'enabled', 'must be a boolean');
+    return malformed(call.operation, names.enabled, 'must be a boolean');
   }
-  return refusal(call) ?? json(200, { success: true });
+  return refusal(call) ?? acknowledged();
 }
 
 /** Operations 14 and 15 need no token, but a token that is sent must be valid. */

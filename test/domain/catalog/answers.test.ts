@@ -1,9 +1,16 @@
 import { expect, test } from 'vitest';
-import { createInstruments } from '../../../src/sandbox/instruments.ts';
+import {
+  INSTRUMENT,
+  type SentInstrument,
+} from '../../../src/gateway/operations/get-all-tickers.ts';
+import { createInstruments, type Listed } from '../../../src/sandbox/instruments.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CatalogWorld, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';
 
-const ROW = { ...createInstruments('tests', 1)[0]?.wire, _id: 'AAA' };
+const [{ instrument }] = createInstruments('tests', 1) as [Listed];
+const rowOf = (id: string, change: Partial<SentInstrument> = {}) =>
+  INSTRUMENT.toWire({ ...instrument, ...change, id, symbol: id });
+const ROW = rowOf('AAA');
 
 /** Answers that are used only until the next attempt, a minute later. */
 const PROVISIONAL: readonly [string, readonly unknown[]][] = [
@@ -18,8 +25,8 @@ async function worldAnswering(body: unknown) {
 }
 
 test('one of several rows with the same id is kept', async () => {
-  const repeat = { ...ROW, desc: 'again' };
-  await using world = await worldAnswering([ROW, { ...ROW, _id: 'BBB' }, repeat, repeat, repeat]);
+  const repeat = rowOf('AAA', { description: 'again' });
+  await using world = await worldAnswering([ROW, rowOf('BBB'), repeat, repeat, repeat]);
   const { version, skipped, expiresAt, fetchedAt } = await world.catalogs.read(world.viewer());
   // Repeated rows do not count as broken, so the answer is used for longer than a minute.
   expect(expiresAt.getTime() - fetchedAt.getTime()).toBeGreaterThan(MINUTE_MS);
@@ -57,7 +64,7 @@ test.each(PROVISIONAL)('an answer with %s never replaces a good catalog', async 
 });
 
 function serveRows(world: CatalogWorld, count: number): void {
-  const body = Array.from({ length: count }, (_, index) => ({ ...ROW, _id: `ROW${index}` }));
+  const body = Array.from({ length: count }, (_, index) => rowOf(`ROW${index}`));
   world.sandbox.clearFaults();
   world.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
 }
