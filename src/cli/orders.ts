@@ -7,7 +7,8 @@ import { type Account, toAccount } from '../lib/account.ts';
 import { KEY_MARGIN_MS } from '../store/key-rule.ts';
 import { openOperatorRecords } from '../store/open-stores.ts';
 import type { OperatorRecords } from '../store/operator-records.ts';
-import { type RecordsStatus, RecordsUnavailableError } from '../store/order-records.ts';
+import type { RecordsStatus } from '../store/order-records.ts';
+import { RecordsUnavailableError } from '../store/refusals.ts';
 import { StoreError } from '../store/store-error.ts';
 import {
   type Command,

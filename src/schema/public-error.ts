@@ -25,7 +25,7 @@ import {
   AccountRecordsFullError,
   KeyTooOldError,
   RecordsUnavailableError,
-} from '../store/order-records.ts';
+} from '../store/refusals.ts';
 import { NotInEventsError } from './event-scope.ts';
 
 interface Described {

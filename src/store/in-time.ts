@@ -1,5 +1,5 @@
 import { type Clock, within } from '../lib/clock.ts';
-import { RecordsUnavailableError } from './order-records.ts';
+import { RecordsUnavailableError } from './refusals.ts';
 
 /** The longest wait of a client: while a disk or a replica of Redis hangs, requests queue. */
 export const PATIENCE_MS = 5_000;

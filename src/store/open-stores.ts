@@ -6,8 +6,8 @@ import type { RedisOrderRecordsOptions } from './redis/order-store.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
 import type { NewFile } from './sqlite/file-schema.ts';
-import { OperatorFile } from './sqlite/operator-records.ts';
-import { openSqliteOrderRecords } from './sqlite/order-records.ts';
+import { OperatorFile } from './sqlite/sqlite-operator.ts';
+import { openSqliteOrderRecords } from './sqlite/sqlite-records.ts';
 import { StoreError } from './store-error.ts';
 
 export interface StoreOptions extends Omit<RedisOrderRecordsOptions, 'redisUrl'>, NewFile {
@@ -24,7 +24,7 @@ export async function openStores(options: StoreOptions): Promise<SharedStore> {
   try {
     if (redisUrl === null) return await openOwnStores(options);
     // Loaded on demand, because it needs ioredis.
-    const { openRedisStores } = await import('./redis/open-stores.ts');
+    const { openRedisStores } = await import('./redis/open-redis.ts');
     return await openRedisStores({ ...options, redisUrl });
   } catch (error) {
     throw new StoreError(reasonOf(error), { cause: error });
@@ -36,7 +36,7 @@ export async function openOperatorRecords(
 ): Promise<OperatorRecords> {
   const { redisUrl, orderStore: path } = options;
   if (redisUrl === null) return new OperatorFile({ ...options, path });
-  const { openRedisOperator } = await import('./redis/operator-records.ts');
+  const { openRedisOperator } = await import('./redis/redis-operator.ts');
   return openRedisOperator({ ...options, redisUrl });
 }
 

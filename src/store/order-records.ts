@@ -1,7 +1,5 @@
 import { type Account, textOf } from '../lib/account.ts';
-import type { Dates } from './dates.ts';
-import type { KeyFault } from './key-rule.ts';
-import { newRecordId, type RecordBounds, recordQuota } from './record-shares.ts';
+import { newRecordId } from './record-shares.ts';
 
 /**
  * The port of the order records. They guarantee "at most once per key" by one rule: a record is durable before its order is
@@ -181,16 +179,15 @@ export interface Settled {
 }
 
 export const HELD = 'held back by an operator, until `trading-graph orders release`';
-
-/** A refusal: an account's orders cannot be found under a different name of the account. */
-export const RENAMED = 'another GATEWAY_FORWARD_HEADERS or GATEWAY_LOGIN_CLAIM names the accounts';
-export const FULL = 'all order records are in use';
 export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
 /** The life of a record after a known outcome was written. */
 export const RECORD_LIFE_MS = 24 * 3_600_000;
 /** The life of a record whose outcome is unknown, so that a back office has weeks to settle it. */
 export const UNKNOWN_LIFE_MS = 30 * RECORD_LIFE_MS;
+
+/** The digest in the record of a closed key. No order has an empty digest. */
+const CLOSED_DIGEST = '';
 
 /** The outcome of a key that was closed before any order used it. */
 export const CLOSED: UnsentOrder = {
@@ -213,65 +210,6 @@ export function toReservation({ isTooLate = false, ...order }: ReserveRequest): 
 export function closedReservation({ account, key }: OrderKey, atMs: number): Reservation {
   const id = newRecordId(true);
   return { account, key, id, inputDigest: CLOSED_DIGEST, reservedAtMs: atMs, pendingMs: 0 };
-}
-
-/** The digest in the record of a closed key. No order has an empty digest. */
-export const CLOSED_DIGEST = '';
-
-/** The store is full or unreachable: the order is not sent, because sending it at most once cannot be guaranteed. */
-export class RecordsUnavailableError extends Error {
-  override readonly name: string = 'RecordsUnavailableError';
-  /** Whether an earlier request with this key may have been sent. False if the records were read and do not have the key. */
-  readonly earlierUnknown: boolean;
-
-  constructor(message?: string, { earlierUnknown = true, ...options }: RecordsErrorOptions = {}) {
-    super(message, options);
-    this.earlierUnknown = earlierUnknown;
-  }
-}
-
-type RecordsErrorOptions = ErrorOptions & { readonly earlierUnknown?: boolean };
-
-/** The records do not reach back to when the key was made: an order may have used it. No repeat can change that. */
-export class KeyTooOldError extends RecordsUnavailableError {
-  override readonly name = 'KeyTooOldError';
-  override readonly message = 'the records do not reach back to when the key was made';
-}
-
-/** The key has no record, and its time is ahead: a client's clock, or one of this service, is wrong. */
-export class KeyAheadError extends RecordsUnavailableError {
-  override readonly name = 'KeyAheadError';
-  /** The date by which the key was judged. */
-  readonly judgedMs: number;
-
-  constructor(judgedMs: number) {
-    super('the time of the key is ahead', { earlierUnknown: false });
-    this.judgedMs = judgedMs;
-  }
-}
-
-/** The error for a key that has no record and cannot be taken. */
-export function keyError(fault: KeyFault, { judgedMs }: Pick<Dates, 'judgedMs'>) {
-  if (fault === 'ahead') return new KeyAheadError(judgedMs);
-  if (fault === 'old') return new KeyTooOldError();
-  return new RecordsUnavailableError('the clock of the gateway is not known yet');
-}
-
-/** All records are in use, and no rejected order can make room. */
-export function storeFull(): RecordsUnavailableError {
-  return new RecordsUnavailableError(FULL, { earlierUnknown: false });
-}
-
-/** Only this account has reached its maximum of records; others are not affected. */
-export class AccountRecordsFullError extends RecordsUnavailableError {
-  override readonly name = 'AccountRecordsFullError';
-
-  constructor(bounds: RecordBounds, isNeverSent: boolean) {
-    const what = isNeverSent ? 'records of orders that were never sent' : 'order records';
-    super(`all ${recordQuota(bounds, isNeverSent)} ${what} of this account are in use`, {
-      earlierUnknown: false,
-    });
-  }
 }
 
 /** Account and key as one string. The account is encoded, so that different pairs have different strings. */

@@ -11,7 +11,7 @@ import { type Environment, readConfig } from '../../src/config.ts';
 import { accountOf } from '../../src/domain/auth/viewer.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createHeaderForwarding } from '../../src/lib/forwarded-headers.ts';
-import { openSqliteOrderRecords } from '../../src/store/sqlite/order-records.ts';
+import { openSqliteOrderRecords } from '../../src/store/sqlite/sqlite-records.ts';
 import { reserved } from '../store/order-records-contract.ts';
 import { openReplica } from '../store/redis/replica.ts';
 import { LONG_OVER_MS } from '../store/settlement-contract.ts';

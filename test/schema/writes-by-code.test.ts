@@ -8,7 +8,7 @@ import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { type Code, ERROR_CODES } from '../../src/lib/error-codes.ts';
 import { InputError } from '../../src/lib/input-error.ts';
 import { publicCause } from '../../src/schema/public-error.ts';
-import { RecordsUnavailableError } from '../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../src/store/refusals.ts';
 import { orderEnd } from '../support/order-end.ts';
 
 /** The effect of a write whose call has ended in an error: certainly none, or unknown. */

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Account } from '../../src/lib/account.ts';
-import {
-  AccountRecordsFullError,
-  type OrderKey,
-  type OrderRecords,
-  type RecordedOutcome,
-  type Reservation,
+import type {
+  OrderKey,
+  OrderRecords,
+  RecordedOutcome,
+  Reservation,
 } from '../../src/store/order-records.ts';
+import { AccountRecordsFullError } from '../../src/store/refusals.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { keyOf } from '../support/order-keys.ts';

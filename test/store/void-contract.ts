@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AccountRecordsFullError, RecordsUnavailableError } from '../../src/store/order-records.ts';
+import { AccountRecordsFullError, RecordsUnavailableError } from '../../src/store/refusals.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { keyOf } from '../support/order-keys.ts';

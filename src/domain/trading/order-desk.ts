@@ -5,7 +5,7 @@ import {
   AccountRecordsFullError,
   KeyTooOldError,
   RecordsUnavailableError,
-} from '../../store/order-records.ts';
+} from '../../store/refusals.ts';
 import type { Prover } from '../account/prover.ts';
 import { TooManyAttemptsError } from '../auth/errors.ts';
 import type { Viewer } from '../auth/viewer.ts';

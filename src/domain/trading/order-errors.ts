@@ -1,7 +1,7 @@
 import { GatewayError } from '../../gateway/errors.ts';
 import { isOperation, OPERATIONS } from '../../gateway/operations.ts';
 import { InputError } from '../../lib/input-error.ts';
-import { RecordsUnavailableError } from '../../store/order-records.ts';
+import { RecordsUnavailableError } from '../../store/refusals.ts';
 import { TooManyAttemptsError, UnauthenticatedError, UnknownKeyError } from '../auth/errors.ts';
 
 /** The token could not be proved: nothing was sent, and the records were not searched for the key. */

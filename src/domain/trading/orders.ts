@@ -7,13 +7,12 @@ import { newKeyAt } from '../../store/order-key.ts';
 import {
   CLOSED,
   isClosed,
-  KeyAheadError,
   type OrderRecord,
   RECORD_LIFE_MS,
-  RecordsUnavailableError,
   type ReserveAnswer,
   recordId,
 } from '../../store/order-records.ts';
+import { KeyAheadError, RecordsUnavailableError } from '../../store/refusals.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import { broken } from './input-rules.ts';

@@ -8,11 +8,11 @@ import {
   type OrderTimes,
   RECORD_LIFE_MS,
   type RecordedOutcome,
-  RecordsUnavailableError,
   type Reservation,
   recordId,
   toOrderRecord,
 } from '../../store/order-records.ts';
+import { RecordsUnavailableError } from '../../store/refusals.ts';
 import { agree, isSettled } from '../../store/settlement.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { type OrderLines, outcomeOf } from './order-line.ts';

@@ -9,12 +9,12 @@ import {
   mayHaveChanged,
   NO_TIMES,
   type OrderTimes,
-  RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
   recordId,
 } from '../../store/order-records.ts';
+import { RecordsUnavailableError } from '../../store/refusals.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';

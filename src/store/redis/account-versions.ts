@@ -1,10 +1,10 @@
 import DataLoader from 'dataloader';
 import type { Account } from '../../lib/account.ts';
 import { type Clock, within } from '../../lib/clock.ts';
-import { RecordsUnavailableError } from '../order-records.ts';
+import { RecordsUnavailableError } from '../refusals.ts';
 import type { AccountVersion, AccountVersions } from '../shared-store.ts';
-import type { RedisOrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
+import type { RedisOrderRecords } from './redis-records.ts';
 import { READ_PRIMARY } from './script-head.ts';
 
 // Reads of clients wait for the versions, so the limit is short: a slow Redis must not make the service slow.

@@ -1,7 +1,5 @@
 import { toAccount } from '../../lib/account.ts';
-import type { KeyFault } from '../key-rule.ts';
-import { type OrderKey, type OrderRecord, RENAMED, toOrderRecord } from '../order-records.ts';
-import { FORGETFUL } from './store-look.ts';
+import { type OrderKey, type OrderRecord, toOrderRecord } from '../order-records.ts';
 
 /** A record in a script's answer. The fields of its hash are strings. */
 export interface FoundRecord {
@@ -15,18 +13,6 @@ export interface FoundRecord {
   readonly answered?: string;
   readonly leftMs: number;
 }
-
-/** Why a script made no record, or does not know whether there is one. */
-export type Refusal =
-  | { readonly kind: keyof typeof REFUSALS | KeyFault | 'full' | 'fullAccount' | 'fullOfUnsent' }
-  | { readonly kind: 'tooFewReplicas'; readonly have: number; readonly wanted: number };
-
-export const REFUSALS = {
-  renamed: RENAMED,
-  evicted: 'Redis has dropped the record of this key before its time (see maxmemory-policy)',
-  forgetful: FORGETFUL,
-  released: 'the reservation arrived after its release',
-} as const;
 
 export function recordOf(found: FoundRecord): OrderRecord {
   const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = found;

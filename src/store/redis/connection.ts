@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
 import { steadyClock, within } from '../../lib/clock.ts';
-import { RecordsUnavailableError } from '../order-records.ts';
+import { RecordsUnavailableError } from '../refusals.ts';
 import { StoreError } from '../store-error.ts';
 import { RedisHealth, type Warn } from './redis-health.ts';
 

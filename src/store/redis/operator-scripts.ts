@@ -1,32 +1,28 @@
+import type { Refusal } from '../refusals.ts';
 import { LATE_ANSWER_MS } from '../settlement.ts';
 import type { FoundRecord } from './answers.ts';
 import { script } from './script-head.ts';
 
 /** Reads the record of a key for an operator, even if other records may be missing. */
-export const SHOW = script<FoundRecord | { readonly kind: 'none' | 'evicted' }>(
+export const SHOW = script<FoundRecord | Refusal | { readonly kind: 'none' }>(
   `return liveRecord(name) or {kind = 'none'}`,
 );
 
 /** Settles an unknown order. A known outcome is kept, also one that an operator has settled. */
 export const SETTLE_BY_HAND = script<
   | FoundRecord
+  | Refusal
   | { readonly kind: 'none' }
-  | { readonly kind: 'evicted' }
   | { readonly kind: 'early'; readonly leftMs: number }
-  | { readonly kind: 'tooFewReplicas'; readonly have: number; readonly wanted: number }
 >(`
-local found, key = liveRecord(name), prefix .. 'record:' .. name
+local found = liveRecord(name)
 if not found or found.kind ~= 'record' then return found or {kind = 'none'} end
 touch()
 if found.rank == '2' then return found end
 local left = found.deadline + ${LATE_ANSWER_MS} - now
 if left > 0 then return {kind = 'early', leftMs = left} end
-local have = connected()
-if have < wanted then return {kind = 'tooFewReplicas', have = have, wanted = wanted} end
-redis.call('HSET', key, 'rank', 2, 'outcome', given.outcome)
-redis.call('ZREM', pending, name)
-redis.call('ZREM', unknown, name)
-addToSets(name, laterNow + dayMs, found.unsent == '1')
+if missingReplicas() then return missingReplicas() end
+setOutcome(name, found.unsent == '1', 2, given.outcome)
 newVersion(name)
 return liveRecord(name)
 `);

@@ -1,6 +1,7 @@
 import { CUT_OFF_GRACE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
-import type { FoundRecord, Refusal } from './answers.ts';
-import { script } from './script-head.ts';
+import type { Refusal } from '../refusals.ts';
+import type { FoundRecord } from './answers.ts';
+import { FORGETFUL, script } from './script-head.ts';
 
 /** A reservation cannot arrive this long after its release, because each proxy in between has dropped it by then. */
 const RELEASED_MS = 3_600_000;
@@ -15,8 +16,7 @@ local fault = keyFault()
 
 /** Makes room for the record, or returns why there is none. */
 const ADD = `
-local have = connected()
-if have < wanted then return {kind = 'tooFewReplicas', have = have, wanted = wanted} end
+if missingReplicas() then return missingReplicas() end
 local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. earlierNow, '+inf', 'LIMIT', 0, 1)[1] end
 local unsentCount, toRemove = countLive(accountKey('unsent', name)), nil
 if given.isUnsent and unsentCount >= given.maxUnsent then return {kind = 'fullOfUnsent'} end
@@ -43,8 +43,8 @@ removeRecord(name)
 /** Refuses a reservation that arrives after its own release, or whose key an order may have used. */
 export const RESERVE = script<FoundRecord | Refusal | { readonly kind: 'reserved' }>(`${FIND_HEAD}
 if fault then return fault end
-if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return {kind = 'released'} end
-if given.requiresAppendonly and not isDurable() then return {kind = 'forgetful'} end
+if redis.call('EXISTS', prefix .. 'released:' .. given.id) == 1 then return unusable('the reservation arrived after its release', true) end
+if given.requiresAppendonly and not isDurable() then return unusable('${FORGETFUL}', true) end
 ${ADD}
 writeRecord(now + given.pendingMs, 0, 'null')
 addToSets(name, laterNow + ${UNKNOWN_LIFE_MS}, given.isUnsent)
@@ -86,13 +86,9 @@ end
 touch()
 if record.id ~= given.id then return {kind = 'foreign'} end
 if given.rank <= tonumber(record.rank) then return {kind = 'kept', outcome = record.outcome} end
-redis.call('HSET', key, 'rank', given.rank, 'outcome', given.outcome)
+local ends = setOutcome(name, record.unsent == '1', given.rank, given.outcome)
 if given.sentAtMs then redis.call('HSET', key, 'sent', given.sentAtMs) end
 if given.answeredAtMs then redis.call('HSET', key, 'answered', given.answeredAtMs) end
-redis.call('ZREM', pending, name)
-local ends = laterNow + (given.rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
-addToSets(name, ends, record.unsent == '1')
-if given.rank == 1 then redis.call('ZADD', unknown, ends, name) else redis.call('ZREM', unknown, name) end
 if given.hasChanged then newVersion(name) end
 if given.isRejected then
   redis.call('ZADD', rejected, ends, name)
@@ -124,9 +120,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', pending, '-inf', now - ${CUT_OFF
   local record = liveRecord(id)
   redis.call('ZREM', pending, id)
   if record and record.outcome == 'null' then
-    local outcome = '{"kind":"unknown","sentAtMs":' .. record.at .. ',"message":null}'
-    redis.call('HSET', prefix .. 'record:' .. id, 'rank', 1, 'outcome', outcome)
-    redis.call('ZADD', unknown, redis.call('ZSCORE', index, id), id)
+    setOutcome(id, record.unsent == '1', 1, '{"kind":"unknown","sentAtMs":' .. record.at .. ',"message":null}')
     orders[#orders + 1] = {id = id, at = record.at}
   end
 end

@@ -4,8 +4,8 @@ import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Dates } from '../dates.ts';
 import { isPlausible } from '../key-rule.ts';
-import { RecordsUnavailableError } from '../order-records.ts';
 import { type RecordBounds, recordQuota } from '../record-shares.ts';
+import { RecordsUnavailableError } from '../refusals.ts';
 import { StoreError } from '../store-error.ts';
 import {
   type RedisConnection,

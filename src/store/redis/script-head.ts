@@ -1,5 +1,5 @@
 import { KEY_AHEAD_MS, KEY_LIFE_MS, KEY_MARGIN_MS } from '../key-rule.ts';
-import { RECORD_LIFE_MS } from '../order-records.ts';
+import { RECORD_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
 
 /**
  * A script of the order records, which runs as one step. It gets the key of the marker, from whose name it derives all
@@ -21,6 +21,17 @@ local server, replication = redis.call('INFO', 'server'), redis.call('INFO', 're
 if string.find(replication, 'role:slave', 1, true) then return redis.error_reply('READONLY it is a replica of Redis') end
 local run = string.match(server, 'run_id:(%x+)') .. ' ' .. string.match(replication, 'master_replid:(%x+)')
 `;
+
+export const FORGETFUL =
+  'Redis has appendonly no: a restart would forget orders, which could then be sent again';
+const EVICTED = 'Redis has dropped the record of this key before its time (see maxmemory-policy)';
+const MISSING_REPLICAS =
+  'replicas of Redis are connected, and a failover would forget orders (REDIS_REPLICAS)';
+
+/** Says that replicas of Redis are missing; null if there are enough. */
+export function missingReplicas(connected: number, wanted: number): string | null {
+  return connected >= wanted ? null : `${connected} of ${wanted} ${MISSING_REPLICAS}`;
+}
 
 /** The format of the keys. Processes of different versions must not share records. */
 const VERSION = 5;
@@ -76,6 +87,11 @@ local function connected()
   return count
 end
 local wanted = given.replicas or math.max(markNumber('copies'), given.knownCopies)
+local function unusable(message, earlierUnknown) return {kind = 'unusable', message = message, earlierUnknown = earlierUnknown} end
+local function missingReplicas()
+  local have = connected()
+  if have < wanted then return unusable(have .. ' of ' .. wanted .. ' ${MISSING_REPLICAS}', false) end
+end
 -- The ids of losses have no spaces.
 local function hasLoss(id) return string.find(' ' .. mark.losses .. ' ', ' ' .. id .. ' ', 1, true) ~= nil end
 -- The end of a loss is decided later, never before that of an earlier loss. 'known' is a loss that the marker does not have.
@@ -145,7 +161,7 @@ local function liveRecord(id)
   if ends <= earlierNow then return nil end
   local key = prefix .. 'record:' .. id
   local record = readHash(key)
-  if not record.id then return {kind = 'evicted'} end
+  if not record.id then return unusable('${EVICTED}', true) end
   -- After an order's deadline its process is gone: from now on clients read that the outcome is unknown, even if the clock is set back.
   local isOver = record.overdueRead or tonumber(record.deadline) <= now
   if isOver and record.outcome == 'null' and not record.overdueRead then
@@ -173,6 +189,15 @@ local function addToSets(id, ends, isUnsent)
   redis.call('ZADD', index, ends, id)
   redis.call('ZADD', accountKey(isUnsent and 'unsent' or 'orders', id), ends, id)
   redis.call('PEXPIREAT', prefix .. 'record:' .. id, ends + 2 * dayMs)
+end
+-- Rank 1 is unknown, and rank 2 a known outcome. Returns when the record ends.
+local function setOutcome(id, isUnsent, rank, outcome)
+  local ends = laterNow + (rank == 2 and dayMs or ${UNKNOWN_LIFE_MS})
+  redis.call('HSET', prefix .. 'record:' .. id, 'rank', rank, 'outcome', outcome)
+  redis.call('ZREM', pending, id)
+  addToSets(id, ends, isUnsent)
+  if rank == 1 then redis.call('ZADD', unknown, ends, id) else redis.call('ZREM', unknown, id) end
+  return ends
 end
 local function countLive(set) return redis.call('ZCOUNT', set, '(' .. earlierNow, '+inf') end
 -- An account's orders cannot be found under a different name of the account.

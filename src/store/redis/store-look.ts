@@ -48,12 +48,3 @@ return {
   isNew = isNew,
 }
 `);
-
-export const FORGETFUL =
-  'Redis has appendonly no: a restart would forget orders, which could then be sent again';
-
-/** Says that replicas of Redis are missing; null if there are enough. */
-export function missingReplicas(connected: number, wanted: number): string | null {
-  if (connected >= wanted) return null;
-  return `${connected} of ${wanted} replicas of Redis are connected, and a failover would forget orders (REDIS_REPLICAS)`;
-}

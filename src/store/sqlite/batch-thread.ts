@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { RecordsUnavailableError } from '../order-records.ts';
+import { RecordsUnavailableError } from '../refusals.ts';
 import type { Batch, BatchAnswer, OrderBatchesOptions } from './order-batches.ts';
 
 /** Runs the batches of a file in a separate thread. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { retryWhileLocked, START_PATIENCE_MS } from './retry-while-locked.ts';
-import { SqliteFileError } from './sqlite-errors.ts';
+import { retryWhileLocked, SqliteFileError, START_PATIENCE_MS } from './sqlite-errors.ts';
 
 // The letters `TGOR`.
 const APPLICATION_ID = 0x54474f52;

@@ -1,18 +1,18 @@
 import type { Dates } from '../dates.ts';
 import { clockReason } from '../key-rule.ts';
-import { FULL, RENAMED, type RecordsStatus, RecordsUnavailableError } from '../order-records.ts';
+import type { RecordsStatus } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
+import { FULL, RENAMED, type Refusal } from '../refusals.ts';
 import type { NewFile } from './file-schema.ts';
 import { OrderFile } from './order-file.ts';
-import { OrderTasks, statusOf } from './order-tasks.ts';
-import { type Refusal, toRefusal } from './refusal.ts';
+import { OrderTable, RefusedError } from './order-table.ts';
 import type { SqliteFileError } from './sqlite-errors.ts';
 
-export type TaskName = 'reserve' | 'settle' | 'release' | 'find' | 'voidKey' | 'cutOff' | 'check';
+export type TaskName = 'add' | 'settle' | 'release' | 'find' | 'voidKey' | 'cutOff' | 'check';
 
-/** A call of a method of OrderTasks. */
+/** A call of a method of OrderTable. */
 export type Task = {
-  [Name in TaskName]: { readonly name: Name; readonly args: Parameters<OrderTasks[Name]> };
+  [Name in TaskName]: { readonly name: Name; readonly args: Parameters<OrderTable[Name]> };
 }[TaskName];
 
 type TaskAnswer = { readonly value: unknown } | { readonly refusal: Refusal };
@@ -36,7 +36,7 @@ export interface OrderBatchesOptions extends RecordBounds, NewFile {
 /** Runs each batch of tasks in one transaction. If it fails, nothing was written. Inputs and outputs can cross threads. */
 export class OrderBatches {
   readonly #file: OrderFile;
-  readonly #tasks: OrderTasks;
+  readonly #table: OrderTable;
   readonly #warnings: string[] = [];
   #failure: SqliteFileError | null = null;
   #isFull = false;
@@ -50,7 +50,7 @@ export class OrderBatches {
         this.#warnings.push(warning);
       },
     });
-    this.#tasks = new OrderTasks(this.#file, options);
+    this.#table = new OrderTable(this.#file, options);
   }
 
   run({ tasks, dates }: Batch): BatchAnswer {
@@ -59,8 +59,7 @@ export class OrderBatches {
 
   /** Adds the state of the file to the answers, which may be empty. */
   answerOf(answers: readonly TaskAnswer[]): BatchAnswer {
-    const degradedReason = this.#degradedReason();
-    const status = statusOf(this.#file, { degradedReason, unsettled: this.#unsettled });
+    const status = this.#file.status(this.#unsettled, this.#degradedReason());
     return { answers, status, warnings: this.#warnings.splice(0) };
   }
 
@@ -70,10 +69,9 @@ export class OrderBatches {
 
   #degradedReason(): string | null {
     if (this.#failure) return `the file of the order records ${this.#failure.message}`;
-    if (this.#tasks.isRenamed()) return RENAMED;
+    if (this.#table.isRenamed()) return RENAMED;
     const reason = clockReason(this.#file.state.since, this.#file.dates);
-    if (reason !== null) return reason;
-    return this.#isFull ? FULL : null;
+    return reason ?? (this.#isFull ? FULL : null);
   }
 
   #run(tasks: readonly Task[], dates: Dates): readonly TaskAnswer[] {
@@ -81,10 +79,10 @@ export class OrderBatches {
       // A damaged file is not tried again.
       if (this.#failure?.isDamage) throw this.#failure;
       const answers = this.#file.change(dates, () => {
-        this.#tasks.removeExpired();
+        this.#table.removeExpired();
         const done = tasks.map((task) => this.#answer(task));
-        this.#isFull = this.#tasks.isFull();
-        this.#unsettled = this.#tasks.unsettled();
+        this.#isFull = this.#table.isFull();
+        this.#unsettled = this.#table.unsettled();
         return done;
       });
       if (this.#failure !== null) this.#warn('can be used again');
@@ -100,18 +98,18 @@ export class OrderBatches {
 
   #answer(task: Task): TaskAnswer {
     try {
-      return { value: Reflect.apply(this.#tasks[task.name], this.#tasks, task.args) };
+      return { value: Reflect.apply(this.#table[task.name], this.#table, task.args) };
     } catch (error) {
-      if (error instanceof RecordsUnavailableError) return { refusal: toRefusal(error) };
+      if (error instanceof RefusedError) return { refusal: error.refusal };
       throw error;
     }
   }
 
   /** If the file cannot be written, the records that can be read still answer for their keys. */
   #answerUnwritten({ name, args }: Task, dates: Dates, failure: SqliteFileError): TaskAnswer {
-    const reason = `the file of the order records ${failure.message}`;
-    const refusal = toRefusal(new RecordsUnavailableError(reason));
-    const isAboutKey = name === 'reserve' || name === 'find' || name === 'voidKey';
+    const message = `the file of the order records ${failure.message}`;
+    const refusal = { kind: 'unusable', message, earlierUnknown: true } as const;
+    const isAboutKey = name === 'add' || name === 'find' || name === 'voidKey';
     if (!isAboutKey || failure.isDamage) return { refusal };
     try {
       const [order] = args;

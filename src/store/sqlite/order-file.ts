@@ -3,10 +3,17 @@ import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Account } from '../../lib/account.ts';
 import type { Dates } from '../dates.ts';
+import { HELD, type RecordsStatus } from '../order-records.ts';
 import { assertVersion, isDamaged, type NewFile, prepareSchema } from './file-schema.ts';
 import { OrderMark } from './order-mark.ts';
-import { retryWhileLocked, START_PATIENCE_MS } from './retry-while-locked.ts';
-import { DAMAGED, MOVED, SqliteFileError, toFileError } from './sqlite-errors.ts';
+import {
+  DAMAGED,
+  MOVED,
+  retryWhileLocked,
+  SqliteFileError,
+  START_PATIENCE_MS,
+  toFileError,
+} from './sqlite-errors.ts';
 
 interface OrderFileOptions extends NewFile {
   /** `:memory:` is a store that ends with its process. */
@@ -63,6 +70,7 @@ export class OrderFile {
   #knownLoss: string;
   /** The latest date by which a key was judged, as far as this process knows. */
   #knownJudged = 0;
+  /** How many losses this process has seen. */
   #losses = 0;
   /** Whether orders were held back. Written back if a loss has taken it. */
   #knownHeld: 0 | 1 = 0;
@@ -107,9 +115,11 @@ export class OrderFile {
     return this.#state;
   }
 
-  /** How many losses this process has seen. */
-  get losses(): number {
-    return this.#losses;
+  /** The status of the store as of the last transaction. */
+  status(unsettled: number, degradedReason: string | null): RecordsStatus {
+    const { records: count, held, since: sinceMs } = this.#state;
+    const holdReason = held === 1 ? HELD : null;
+    return { count, unsettled, degradedReason, sinceMs, losses: this.#losses, holdReason };
   }
 
   /** Runs the work in a transaction. If it throws a SqliteFileError, nothing was written. */

@@ -6,10 +6,7 @@ import { UnprovedOrderError } from '../../../src/domain/trading/order-errors.ts'
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
 import { InputError } from '../../../src/lib/input-error.ts';
-import {
-  AccountRecordsFullError,
-  RecordsUnavailableError,
-} from '../../../src/store/order-records.ts';
+import { AccountRecordsFullError, RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { answered, demo, demoProof, last, stage, ticketOf, unanswered } from './order-stage.ts';
 

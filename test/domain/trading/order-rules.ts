@@ -6,8 +6,8 @@ import {
   isClosed,
   type OrderRecord,
   type RecordedOutcome,
-  RecordsUnavailableError,
 } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import type { Answer, Call, ClientRequest, KeyHistory } from './order-world.ts';
 
 const UNCLEAR: ReadonlySet<Answer> = new Set(['accepted', 'failed']);

@@ -9,7 +9,7 @@ import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { type Account, textOf } from '../../../src/lib/account.ts';
 import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
-import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { openInlineOrderRecords } from '../../../src/store/sqlite/sqlite-records.ts';
 import { withMethods } from '../../store/opened-records.ts';
 import { datesBy } from '../../support/dates.ts';
 import { orderEnd } from '../../support/order-end.ts';

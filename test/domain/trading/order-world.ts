@@ -9,13 +9,10 @@ import type { Exchange } from '../../../src/gateway/exchange.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { datesOf } from '../../../src/store/dates.ts';
 import { KEY_AHEAD_MS } from '../../../src/store/key-rule.ts';
-import {
-  type OrderRecord,
-  type OrderRecords,
-  RecordsUnavailableError,
-} from '../../../src/store/order-records.ts';
-import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
-import { openInlineOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import type { OrderRecord, OrderRecords } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
+import { OperatorFile } from '../../../src/store/sqlite/sqlite-operator.ts';
+import { openInlineOrderRecords } from '../../../src/store/sqlite/sqlite-records.ts';
 import { orderEnd } from '../../support/order-end.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

@@ -1,11 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
 import { InputError } from '../../../src/lib/input-error.ts';
-import {
-  RecordsUnavailableError,
-  type Reservation,
-  recordId,
-} from '../../../src/store/order-records.ts';
+import { type Reservation, recordId } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { viewerOf } from '../viewer.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { InputError } from '../../../src/lib/input-error.ts';
-import { RECORD_LIFE_MS, RecordsUnavailableError } from '../../../src/store/order-records.ts';
+import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import {
   acceptedAs,

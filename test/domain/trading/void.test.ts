@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  CLOSED,
-  type OrderRecord,
-  RecordsUnavailableError,
-  toOrderRecord,
-} from '../../../src/store/order-records.ts';
+import { CLOSED, type OrderRecord, toOrderRecord } from '../../../src/store/order-records.ts';
+import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { answered, demo, demoProof, last, stage, ticketOf, ticketWith } from './order-stage.ts';
 

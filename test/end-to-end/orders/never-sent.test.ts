@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { keyTimeOf } from '../../../src/store/order-key.ts';
-import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
+import { OperatorFile } from '../../../src/store/sqlite/sqlite-operator.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { dateAhead } from '../../support/date-ahead.ts';
 import { eventually } from '../../support/eventually.ts';

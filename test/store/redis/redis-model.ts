@@ -9,8 +9,8 @@ import {
   type Reservation,
 } from '../../../src/store/order-records.ts';
 import { RedisConnection, RedisSilentError } from '../../../src/store/redis/connection.ts';
-import { RedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import { RedisHealth } from '../../../src/store/redis/redis-health.ts';
+import { RedisOrderRecords } from '../../../src/store/redis/redis-records.ts';
 import { createSeededRandom } from '../../support/seeded-random.ts';
 import { accepted, rejected, request } from '../order-records-contract.ts';
 

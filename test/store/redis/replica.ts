@@ -1,7 +1,7 @@
 import { systemClock } from '../../../src/lib/clock.ts';
 import { openOperatorRecords } from '../../../src/store/open-stores.ts';
-import { openRedisOrderRecords } from '../../../src/store/redis/order-records.ts';
 import type { RedisOrderRecordsOptions } from '../../../src/store/redis/order-store.ts';
+import { openRedisOrderRecords } from '../../../src/store/redis/redis-records.ts';
 import { datesBy } from '../../support/dates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { keyOf } from '../../support/order-keys.ts';

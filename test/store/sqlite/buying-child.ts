@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { openSqliteOrderRecords } from '../../../src/store/sqlite/order-records.ts';
+import { openSqliteOrderRecords } from '../../../src/store/sqlite/sqlite-records.ts';
 import { datesBy } from '../../support/dates.ts';
 import { request } from '../order-records-contract.ts';
 

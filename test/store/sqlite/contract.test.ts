@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
-import { OperatorFile } from '../../../src/store/sqlite/operator-records.ts';
+import { OperatorFile } from '../../../src/store/sqlite/sqlite-operator.ts';
 import {
   openInlineOrderRecords,
   openSqliteOrderRecords,
-} from '../../../src/store/sqlite/order-records.ts';
+} from '../../../src/store/sqlite/sqlite-records.ts';
 import { datesBy } from '../../support/dates.ts';
 import { eventually } from '../../support/eventually.ts';
 import { keyOf } from '../../support/order-keys.ts';

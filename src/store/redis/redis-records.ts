@@ -5,37 +5,32 @@ import { inTime } from '../in-time.ts';
 import { clockReason } from '../key-rule.ts';
 import { keyTimeOf } from '../order-key.ts';
 import {
-  AccountRecordsFullError,
   CLOSED,
   type CutOffOrder,
   closedReservation,
-  FULL,
   HELD,
   IS_NEW,
   isClosed,
   isGatewayRejection,
-  keyError,
   mayHaveChanged,
   NO_TIMES,
   type OrderKey,
   type OrderRecord,
   type OrderRecords,
-  RENAMED,
   type RecordedOutcome,
   type RecordsStatus,
-  RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
   rank,
   recordId,
-  storeFull,
   toReservation,
   type VoidAnswer,
 } from '../order-records.ts';
 import { isNeverSentId } from '../record-shares.ts';
+import { FULL, RENAMED, RecordsUnavailableError, type Refusal, refusalError } from '../refusals.ts';
 import { StoreError } from '../store-error.ts';
-import { type FoundRecord, keyOfRecord, REFUSALS, type Refusal, recordOf } from './answers.ts';
+import { type FoundRecord, keyOfRecord, recordOf } from './answers.ts';
 import {
   connectRedis,
   type RedisConnection,
@@ -51,7 +46,8 @@ import {
   type RedisOrderRecordsOptions,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
-import { FORGETFUL, LOOK, missingReplicas, type StoreLook } from './store-look.ts';
+import { FORGETFUL, missingReplicas } from './script-head.ts';
+import { LOOK, type StoreLook } from './store-look.ts';
 
 /** The time between two looks at the store. */
 const LOOK_MS = 500;
@@ -103,7 +99,7 @@ export class RedisOrderRecords implements OrderRecords {
     try {
       const answer = await this.store.write(RESERVE, valuesOf(reservation));
       if (answer.kind === 'reserved') return { reserved: true, reservation };
-      return { reserved: false, record: this.#recordIn(answer) };
+      return { reserved: false, record: this.recordIn(answer) };
     } catch (error) {
       const mayBeWritten = error instanceof RedisSilentError || error instanceof NotCopiedError;
       if (mayBeWritten && this.#toRelease.size < MAX_TO_RELEASE) {
@@ -145,11 +141,11 @@ export class RedisOrderRecords implements OrderRecords {
     const found = await this.store.run(FIND, values);
     const isRefusal = found.kind !== 'none' && found.kind !== 'record';
     if (isRefusal || (found.kind === 'record' && !isClosed(recordOf(found)))) {
-      return this.#recordIn(found);
+      return this.recordIn(found);
     }
     // An order's record counts at once, anything else only once enough replicas of Redis agree.
     const agreed = await inTime(this.#options.clock, this.store.write(FIND, values));
-    return agreed.kind === 'none' ? null : this.#recordIn(agreed);
+    return agreed.kind === 'none' ? null : this.recordIn(agreed);
   }
 
   async voidKey(key: OrderKey): Promise<VoidAnswer> {
@@ -157,7 +153,7 @@ export class RedisOrderRecords implements OrderRecords {
     const reservation = closedReservation(key, dates().laterMs);
     const values = { ...valuesOf(reservation), outcome: JSON.stringify(CLOSED) };
     const answer = await inTime(clock, this.store.write(VOID, values));
-    const record = this.#recordIn(answer);
+    const record = this.recordIn(answer);
     return { voided: record.id === reservation.id, record };
   }
 
@@ -264,26 +260,9 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   /** Returns the record of an answer; throws if the answer is a refusal. */
-  #recordIn(answer: FoundRecord | Refusal): OrderRecord {
-    switch (answer.kind) {
-      case 'record':
-        return recordOf(answer);
-      case 'fullAccount':
-      case 'fullOfUnsent':
-        throw new AccountRecordsFullError(this.#options, answer.kind === 'fullOfUnsent');
-      case 'full':
-        throw storeFull();
-      case 'ahead':
-      case 'old':
-      case 'unmeasured':
-        throw keyError(answer.kind, this.#options.dates());
-      case 'tooFewReplicas': {
-        const message = missingReplicas(answer.have, answer.wanted) ?? undefined;
-        throw new RecordsUnavailableError(message, { earlierUnknown: false });
-      }
-      default:
-        throw new RecordsUnavailableError(REFUSALS[answer.kind]);
-    }
+  recordIn(answer: FoundRecord | Refusal): OrderRecord {
+    if (answer.kind === 'record') return recordOf(answer);
+    throw refusalError(answer, this.#options, this.#options.dates());
   }
 }
 

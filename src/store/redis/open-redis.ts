@@ -1,10 +1,10 @@
 import type { SharedStore } from '../shared-store.ts';
 import { StoreError } from '../store-error.ts';
 import { RedisAccountVersions } from './account-versions.ts';
-import { openRedisOrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
+import { openRedisOrderRecords } from './redis-records.ts';
+import { FORGETFUL } from './script-head.ts';
 import { SharedLimits } from './shared-limits.ts';
-import { FORGETFUL } from './store-look.ts';
 
 export async function openRedisStores(options: RedisOrderRecordsOptions): Promise<SharedStore> {
   const records = await openRedisOrderRecords(options);

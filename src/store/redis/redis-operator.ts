@@ -3,23 +3,17 @@ import { systemClock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { unmeasuredDates } from '../dates.ts';
 import type { OperatorRecords } from '../operator-records.ts';
-import {
-  type OrderRecord,
-  type RecordsStatus,
-  RecordsUnavailableError,
-  recordId,
-} from '../order-records.ts';
+import { type OrderRecord, type RecordsStatus, recordId } from '../order-records.ts';
 import {
   knownAnswer,
   type SettleAnswer,
   type SettleRequest,
   type StoredOrder,
 } from '../settlement.ts';
-import { keyOfRecord, REFUSALS, recordOf } from './answers.ts';
+import { keyOfRecord, recordOf } from './answers.ts';
 import { DECLARE, HOLD, LIST, SETTLE_BY_HAND, SHOW } from './operator-scripts.ts';
-import { openRedisOrderRecords, type RedisOrderRecords } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
-import { missingReplicas } from './store-look.ts';
+import { openRedisOrderRecords, type RedisOrderRecords } from './redis-records.ts';
 
 const ORDERS_AT_ONCE = 500;
 
@@ -31,14 +25,10 @@ export async function openRedisOperator(
   const dates = () => unmeasuredDates(systemClock.date());
   const inspection = { clock: systemClock, dates, isInspection: true };
   const records = await openRedisOrderRecords({ ...options, ...inspection });
-  try {
-    // Reads no record, but throws if there is no store.
-    await records.store.run(SHOW, { name: '' });
-  } catch (error) {
-    await records.close();
-    throw error;
-  }
-  return new RedisOperator(records);
+  const failure = await records.look();
+  if (failure === null) return new RedisOperator(records);
+  await records.close();
+  throw failure;
 }
 
 /** The order records of all processes that share a Redis, for operators. */
@@ -75,12 +65,8 @@ class RedisOperator implements OperatorRecords {
       case 'none':
       case 'early':
         return answer;
-      case 'evicted':
-        throw new RecordsUnavailableError(REFUSALS.evicted);
-      case 'tooFewReplicas':
-        throw new RecordsUnavailableError(missingReplicas(answer.have, answer.wanted) ?? undefined);
-      case 'record':
-        return knownAnswer(recordOf(answer), outcome);
+      default:
+        return knownAnswer(this.#records.recordIn(answer), outcome);
     }
   }
 

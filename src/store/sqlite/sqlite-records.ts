@@ -12,7 +12,6 @@ import {
   type OrderTimes,
   type RecordedOutcome,
   type RecordsStatus,
-  RecordsUnavailableError,
   type Reservation,
   type ReserveAnswer,
   type ReserveRequest,
@@ -20,11 +19,11 @@ import {
   type VoidAnswer,
 } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
+import { RecordsUnavailableError, refusalError } from '../refusals.ts';
 import { BatchThread } from './batch-thread.ts';
 import type { NewFile } from './file-schema.ts';
 import { type BatchAnswer, OrderBatches, type Task, type TaskName } from './order-batches.ts';
-import type { OrderTasks } from './order-tasks.ts';
-import { toError } from './refusal.ts';
+import type { OrderTable } from './order-table.ts';
 
 interface SqliteOrderRecordsOptions extends RecordBounds, NewFile {
   /** `:memory:` is a store that ends with its process. */
@@ -93,7 +92,7 @@ class SqliteOrderRecords implements OrderRecords {
 
   async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
     const reservation = toReservation(request);
-    const record = await this.#ask('reserve', reservation);
+    const record = await this.#ask('add', reservation);
     return record ? { reserved: false, record } : { reserved: true, reservation };
   }
 
@@ -139,8 +138,8 @@ class SqliteOrderRecords implements OrderRecords {
 
   async #ask<Name extends TaskName>(
     name: Name,
-    ...args: Parameters<OrderTasks[Name]>
-  ): Promise<ReturnType<OrderTasks[Name]>> {
+    ...args: Parameters<OrderTable[Name]>
+  ): Promise<ReturnType<OrderTable[Name]>> {
     if (this.#isClosed) throw new RecordsUnavailableError('the order records are closed');
     // Outcomes of orders must be written, so they are queued without a limit.
     const isOutcome = name === 'settle' || name === 'release';
@@ -148,7 +147,7 @@ class SqliteOrderRecords implements OrderRecords {
     const waiting = { task: { name, args } as Task, ...Promise.withResolvers<unknown>() };
     this.#queue.push(waiting);
     this.#running ??= this.#runAll();
-    return (await waiting.promise) as ReturnType<OrderTasks[Name]>;
+    return (await waiting.promise) as ReturnType<OrderTable[Name]>;
   }
 
   async #runAll(): Promise<void> {
@@ -168,7 +167,7 @@ class SqliteOrderRecords implements OrderRecords {
       for (const [n, { resolve, reject }] of batch.entries()) {
         const answer = answers[n];
         if (answer && 'value' in answer) resolve(answer.value);
-        else if (answer) reject(toError(answer.refusal));
+        else if (answer) reject(refusalError(answer.refusal, this.#options, dates()));
       }
     } catch (error) {
       // Only a thread that has ended throws: refusals are answers.
