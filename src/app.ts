@@ -1,15 +1,18 @@
-import { type AppOptions, withDefaults } from './app/app-options.ts';
+import {
+  type AppOptions,
+  programVersion,
+  sandboxSettings,
+  withDefaults,
+} from './app/app-options.ts';
 import { GraphContext } from './app/graph-context.ts';
 import { MemoryWatch } from './app/memory-watch.ts';
 import { Metrics } from './app/metrics.ts';
-import { programVersion } from './app/program-version.ts';
-import { sandboxSettings } from './app/sandbox-settings.ts';
 import { shutDown } from './app/shutdown.ts';
 import { openFiles, usable } from './app/usable.ts';
 import type { Config } from './config.ts';
 import { expiryOf } from './domain/auth/claims.ts';
-import { TRADING_LIMITS } from './domain/auth/limits.ts';
-import { TokenEndedError } from './domain/auth/token-ended-error.ts';
+import { TokenEndedError } from './domain/auth/token-errors.ts';
+import { TRADING_LIMITS } from './domain/auth/trading-limits.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
 import { createDomain } from './domain/create-domain.ts';
 import {
@@ -27,13 +30,13 @@ import { openServices } from './gateway/services.ts';
 import { FrontPage } from './graphiql/server/front-page.ts';
 import { GraphiQL } from './graphiql/server/graphiql.ts';
 import { LogicalClock, steadyClock, systemClock } from './lib/clock.ts';
+import { Turns } from './lib/event-loop-turns.ts';
 import { fireAndForget, onBackgroundFailure } from './lib/fire-and-forget.ts';
 import { limitsOf } from './lib/limits/limit.ts';
 import { Limiter } from './lib/limits/limiter.ts';
 import { listen } from './lib/listen.ts';
 import type { Log } from './lib/log.ts';
 import { RepeatedErrors } from './lib/repeated-errors.ts';
-import { Turns } from './lib/turns.ts';
 import type { sandboxSites } from './sandbox/page/sites.ts';
 import type { Sandbox } from './sandbox/start.ts';
 import { catalogSize } from './schema/field-options.ts';

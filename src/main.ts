@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { type App, startApp } from './app.ts';
-import { withoutPassword } from './config/shown.ts';
+import { withoutPassword } from './config/given-value.ts';
 import { type Config, ConfigError, parseEnvironment } from './config.ts';
 import { ListenError } from './lib/listen.ts';
 import { createLog } from './lib/log.ts';

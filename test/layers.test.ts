@@ -69,7 +69,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/app/left.ts': ["import '../cli/main.ts';", IMPORT],
   'src/app/sandbox.ts': ["await import('../sandbox/world.ts');", IMPORT],
   'src/app/own.ts': [
-    "import './sandbox-settings.ts';\nawait import('../sandbox/start.ts');\nimport '../engine/index.ts';",
+    "import './app-options.ts';\nawait import('../sandbox/start.ts');\nimport '../engine/index.ts';",
     null,
   ],
   'src/cli/orders.ts': ["await import('../check/check.ts');", IMPORT],

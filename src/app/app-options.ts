@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
-import type { TradingLimitName } from '../domain/auth/limits.ts';
+import type { TradingLimitName } from '../domain/auth/trading-limits.ts';
 import {
   CONNECTIONS,
   type ConnectionBounds,
@@ -56,4 +57,21 @@ export function cacheBudgets(sum: number): CacheBudgets {
     Math.floor(sum * share),
   ]);
   return Object.fromEntries(shares) as CacheBudgets;
+}
+
+export function programVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
+}
+
+export function sandboxSettings(config: Config) {
+  return {
+    seed: config.sandboxSeed,
+    instruments: config.sandboxInstruments,
+    tickMs: config.sandboxTickMs,
+    secret: config.jwtSecret ?? undefined,
+    loginClaim: config.gatewayLoginClaim,
+    groupClaim: config.gatewayGroupClaim,
+    directionField: config.gatewayDirectionField,
+    mobileWallet: config.gatewayMobileWallet,
+  };
 }

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics } from 'prom-client';
-import { TRADING_LIMITS } from '../domain/auth/limits.ts';
+import { TRADING_LIMITS } from '../domain/auth/trading-limits.ts';
 import { DomainMetrics } from '../domain/domain-metrics.ts';
 import {
   ENGINE_LIMITS,
@@ -10,7 +10,7 @@ import {
 } from '../engine/index.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
 import type { LogOutput } from '../lib/log-output.ts';
-import { MetricsRegistry } from '../lib/metrics.ts';
+import { MetricsRegistry } from '../lib/metrics-registry.ts';
 import { GraphMetrics } from '../schema/graph-metrics.ts';
 import type { OrderRecords } from '../store/order-records.ts';
 import type { MemoryWatch } from './memory-watch.ts';

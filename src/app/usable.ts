@@ -1,4 +1,4 @@
-import { shown } from '../config/shown.ts';
+import { shown } from '../config/given-value.ts';
 import { type Config, ConfigError, DEFAULT_ORDER_FILES, SANDBOX_ORDER_FILE } from '../config.ts';
 import { ManifestError, TrustedDocuments, type TrustedDocumentsOptions } from '../engine/index.ts';
 import { systemClock } from '../lib/clock.ts';

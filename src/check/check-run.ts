@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import type { ReadOperation } from '../gateway/define-operation.ts';
-import { type DescribedOperation, firstCallOf } from '../gateway/operation.ts';
+import { type DescribedOperation, firstCallOf } from '../gateway/operation-traits.ts';
 import { OPERATIONS, type ReadName } from '../gateway/operations.ts';
 import { isAsDescribed } from './comparison.ts';
 import { comparisonFindings } from './comparison-findings.ts';

@@ -1,4 +1,4 @@
-import { sandboxSettings } from '../app/sandbox-settings.ts';
+import { sandboxSettings } from '../app/app-options.ts';
 import type { Environment } from '../config.ts';
 import { startSandbox } from '../sandbox/start.ts';
 import { type ConfigurationReport, checkConfiguration } from './configuration.ts';

@@ -7,7 +7,7 @@ import {
   type TimeUnit,
 } from '../gateway/scalars.ts';
 import type { Loss, ScalarShape, Shape } from '../gateway/shape.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import { redact } from '../lib/redact.ts';
 
 /** The types that one field of the gateway's interface has in all rows of the answers. No value of the field is kept. */

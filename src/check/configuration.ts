@@ -5,7 +5,7 @@ import { type Config, type Environment, parseEnvironment } from '../config.ts';
 import { KEY_SET_TIMEOUT_MS } from '../domain/auth/key-set.ts';
 import { readManifest } from '../engine/index.ts';
 import { systemClock } from '../lib/clock.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import { listen } from '../lib/listen.ts';
 import { reasonOf } from '../lib/reason-of.ts';
 import { unmeasuredDates } from '../store/dates.ts';

@@ -1,7 +1,5 @@
-import { jsonOf } from '../gateway/answer-body.ts';
-import { codeOf, isSuccess } from '../gateway/classify.ts';
-import type { Answer } from '../gateway/exchange.ts';
-import { retryAfterSeconds } from '../gateway/judge.ts';
+import { type Answer, jsonOf } from '../gateway/exchange.ts';
+import { codeOf, isSuccess, retryAfterSeconds } from '../gateway/judge.ts';
 import { reasonOf } from '../lib/reason-of.ts';
 import type { Probed } from './probe.ts';
 import type { Finding } from './report.ts';

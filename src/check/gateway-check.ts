@@ -1,5 +1,5 @@
 import { assertNotExpired, type Claims, decodeClaims, readClaims } from '../domain/auth/claims.ts';
-import { UnauthenticatedError, UnknownKeyError } from '../domain/auth/errors.ts';
+import { UnauthenticatedError, UnknownKeyError } from '../domain/auth/token-errors.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { ageSeconds, lifeMsOf } from '../domain/catalog/freshness.ts';
 import type { ReadOperation } from '../gateway/define-operation.ts';

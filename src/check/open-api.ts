@@ -1,4 +1,4 @@
-import type { CallDescription, DescribedOperation } from '../gateway/operation.ts';
+import type { CallDescription, DescribedOperation } from '../gateway/operation-traits.ts';
 import { type ErrorShape, errorBody } from '../gateway/operations/conventions.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../gateway/shape.ts';

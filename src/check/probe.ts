@@ -1,17 +1,16 @@
-import { jsonOf } from '../gateway/answer-body.ts';
 import type { OperationSettings } from '../gateway/calls.ts';
-import { isSuccess } from '../gateway/classify.ts';
 import { GatewayClient } from '../gateway/client.ts';
 import type { ReadOperation, WriteOperation } from '../gateway/define-operation.ts';
-import type { Exchange, WireCall } from '../gateway/exchange.ts';
-import { type DescribedOperation, isSignIn } from '../gateway/operation.ts';
+import { type Exchange, jsonOf, type WireCall } from '../gateway/exchange.ts';
+import { isSuccess } from '../gateway/judge.ts';
+import { type DescribedOperation, isSignIn } from '../gateway/operation-traits.ts';
 import { gatewayWidths, Pools } from '../gateway/pools.ts';
 import type { RequestSettings } from '../gateway/requests.ts';
 import type { TimeUnit } from '../gateway/scalars.ts';
 import { Transport } from '../gateway/transport.ts';
 import { LogicalClock } from '../lib/clock.ts';
-import { isObject } from '../lib/is-object.ts';
-import { toToken } from '../lib/token.ts';
+import { isObject } from '../lib/json.ts';
+import { toToken } from '../lib/limits/request-caller.ts';
 import { type Comparison, compare } from './comparison.ts';
 
 interface ProbeOptions extends RequestSettings, OperationSettings {

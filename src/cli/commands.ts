@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { readConfig } from '../config.ts';
-import { addressKey } from '../lib/address-key.ts';
+import { addressKey } from '../lib/limits/request-caller.ts';
 import { logHash } from '../lib/log-hash.ts';
 import {
   type Command,

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { programVersion } from '../app/program-version.ts';
+import { programVersion } from '../app/app-options.ts';
 import { ConfigError, type Environment } from '../config.ts';
 
 /** The parts of the process that a command may use, passed in so that a test can replace them. */

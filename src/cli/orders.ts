@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { withoutPassword } from '../config/shown.ts';
+import { withoutPassword } from '../config/given-value.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
 import { partsOf } from '../domain/auth/viewer.ts';

@@ -1,4 +1,4 @@
-import { sandboxSettings } from '../app/sandbox-settings.ts';
+import { sandboxSettings } from '../app/app-options.ts';
 import { ConfigError, readConfig } from '../config.ts';
 import { ListenError } from '../lib/listen.ts';
 import { startSandbox } from '../sandbox/start.ts';

@@ -2,7 +2,6 @@ import { readFileSync, statSync } from 'node:fs';
 import { assertPlainFile } from '../lib/read-plain-file.ts';
 import { reasonOf } from '../lib/reason-of.ts';
 import type { Kind } from './kinds.ts';
-import { shown } from './shown.ts';
 
 /** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */
 interface GivenValue {
@@ -48,4 +47,22 @@ export function fileVariable(name: string): string {
 function readSecretFile(path: string): string {
   assertPlainFile(statSync(path));
   return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+}
+
+const MAX_SHOWN_LENGTH = 120;
+
+/** Quotes a value in a problem: on one line, short, without the password of a URL. */
+export function shown(value: string): string {
+  const clean = withoutPassword(value);
+  const isLong = clean.length > MAX_SHOWN_LENGTH;
+  return JSON.stringify(isLong ? `${clean.slice(0, MAX_SHOWN_LENGTH)}…` : clean);
+}
+
+export function withoutPassword(address: string): string {
+  return (
+    address
+      // Up to the last @, because an unencoded password may contain one too.
+      .replace(/^([a-z][a-z\d+.-]*:(?:\/\/)?)?[\s\S]*@/i, '$1***@')
+      .replace(/\?[\s\S]*/, '?***')
+  );
 }

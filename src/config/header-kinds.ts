@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import { type Kind, secret } from './kinds.ts';
 
 // The gateway client writes these headers itself: a fixed one would break the call, or replace the user's token.

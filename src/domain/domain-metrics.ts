@@ -1,8 +1,8 @@
-import type { MetricsRegistry } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics-registry.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
-import type { Feeds } from './feed/feeds.ts';
 import type { OwnLists } from './feed/own-lists.ts';
 import type { PollSchedule } from './feed/poll-schedule.ts';
+import type { Feeds } from './feed/position-feeds.ts';
 
 /** The services that are read at each scrape. */
 interface Watched {

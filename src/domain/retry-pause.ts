@@ -1,4 +1,4 @@
-import { GatewayError } from '../gateway/errors.ts';
+import { GatewayError } from '../gateway/gateway-error.ts';
 import { backoffMs } from '../lib/backoff.ts';
 import type { Clock } from '../lib/clock.ts';
 

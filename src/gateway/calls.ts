@@ -1,12 +1,11 @@
 import { steadyClock } from '../lib/clock.ts';
-import { parseLongIntegers } from '../lib/exact-json.ts';
-import { jsonOf } from './answer-body.ts';
+import { parseLongIntegers } from '../lib/json.ts';
 import type { Caller } from './caller.ts';
-import type { GatewayError } from './errors.ts';
-import type { Answer, Exchange, Send, WireCall } from './exchange.ts';
+import { type Answer, type Exchange, jsonOf, type Send, type WireCall } from './exchange.ts';
 import type { Fields, Table, ValueOf } from './fields.ts';
+import type { GatewayError } from './gateway-error.ts';
 import { type Acknowledgement, contractError, judgeRead, judgeWrite } from './judge.ts';
-import type { DescribedOperation } from './operation.ts';
+import type { DescribedOperation } from './operation-traits.ts';
 import type { CallValues, Requests } from './requests.ts';
 import { type Reading, readingIn, type TimeUnit } from './scalars.ts';
 

@@ -1,6 +1,6 @@
 import type { OperationSettings, ReadCalls, WriteCalls } from './calls.ts';
 import type { Answer } from './exchange.ts';
-import type { CallDescription, DescribedOperation, TRADE } from './operation.ts';
+import type { CallDescription, DescribedOperation, TRADE } from './operation-traits.ts';
 import type { CallValues } from './requests.ts';
 
 /** `run` makes the calls, reads their answers, and resolves to the operation's result. */

@@ -1,5 +1,6 @@
+import { systemClock } from '../lib/clock.ts';
 import type { Caller, CallOutcome } from './caller.ts';
-import type { CallDescription, OperationTraits } from './operation.ts';
+import type { CallDescription, OperationTraits } from './operation-traits.ts';
 
 /** One call in the form in which it is sent. */
 export interface WireCall {
@@ -66,3 +67,29 @@ export type Send = (call: WireCall) => Promise<Exchange>;
 
 /** Called after each attempt, even if it was not sent. */
 export type ObserveCall = (call: WireCall, outcome: CallOutcome, exchange: Exchange) => void;
+
+/** The body as JSON; undefined if it is not JSON. An HTML page with status 200 is not an answer. */
+export function jsonOf(answer: Answer, parse: (text: string) => unknown = JSON.parse): unknown {
+  if (!isJsonContent(answer.headers['content-type'])) return undefined;
+  try {
+    return parse(answer.bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export function isJsonContent(type: string | undefined): boolean {
+  if (type === undefined || type === 'application/json') return true;
+  return /^\s*[\w.+-]+\/([\w.+-]+\+)?json\b/i.test(type);
+}
+
+/** When a read was sent and answered. Of two answers, the one with the later logical time is newer. */
+export interface ReadTimes {
+  readonly logicalTime: number;
+  readonly sentAtMs: number;
+  readonly receivedAtMs: number;
+}
+
+export function timesOf({ logicalTime, sentAtMs }: Answer): ReadTimes {
+  return { logicalTime, sentAtMs, receivedAtMs: systemClock.now() };
+}

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import type { Json } from './requests.ts';
 import * as scalars from './scalars.ts';
 import { type Moment, type NamedField, noteAbsent, type Reading, type Row } from './scalars.ts';

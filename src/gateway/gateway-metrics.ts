@@ -1,8 +1,8 @@
 import { systemClock } from '../lib/clock.ts';
-import type { MetricsRegistry } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics-registry.ts';
 import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
 import type { ObserveCall } from './exchange.ts';
-import type { DescribedOperation } from './operation.ts';
+import type { DescribedOperation } from './operation-traits.ts';
 import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 import type { Reading } from './scalars.ts';

@@ -1,12 +1,166 @@
 import { systemClock } from '../lib/clock.ts';
-import { isObject } from '../lib/is-object.ts';
-import { jsonOf } from './answer-body.ts';
-import { classify, isSuccess, type Judged } from './classify.ts';
-import { GatewayError, type GatewayErrorKind } from './errors.ts';
-import type { Answer, Exchange } from './exchange.ts';
-import { isSignIn } from './operation.ts';
+import { isObject } from '../lib/json.ts';
+import type { CallOutcome } from './caller.ts';
+import { type Answer, type Exchange, isJsonContent, jsonOf, type WireCall } from './exchange.ts';
+import {
+  DeadlineError,
+  GatewayError,
+  type GatewayErrorKind,
+  type GatewayRefusal,
+  hasErrorBody,
+  NotAttemptedError,
+  refusalOf,
+  toRefusal,
+} from './gateway-error.ts';
+import { isSignIn, type OperationTraits } from './operation-traits.ts';
 import { ACKNOWLEDGED } from './operations/acknowledged.ts';
-import { type GatewayRefusal, hasErrorBody, refusalOf, toRefusal } from './refusal.ts';
+
+/** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors agree. */
+interface Judgement {
+  readonly outcome: CallOutcome;
+  readonly health: Health;
+  /** Whether a read may succeed a moment later. */
+  readonly mayRecover: boolean;
+  /** The error of a read; null if it has an answer. */
+  readonly error: GatewayErrorKind | null;
+}
+
+/**
+ * The health of the gateway that one call shows; `none` if it shows nothing. `failure`: an answer that reports a failure.
+ * `lost`: no answer. `unreachable`: no connection. `foreign`: an answer to an order that may come from a proxy.
+ */
+export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' | 'none';
+
+const JUDGEMENTS = {
+  expired: means('expired', 'none', 'unavailable'),
+  circuit: means('circuit', 'none', 'unavailable'),
+  // To metrics, orders that an operator holds back are like an open circuit.
+  held: means('circuit', 'none', 'unavailable'),
+  busy: means('busy', 'none', 'unavailable'),
+  late: means('timeout', 'lost', 'unavailable'),
+  cancelled: means('cancelled', 'none', 'unavailable'),
+  unsendable: means('connect', 'none', 'unavailable'),
+  unreachable: means('connect', 'unreachable', 'unavailable', true),
+  timeout: means('timeout', 'lost', 'timeout'),
+  // Usually a keep-alive connection that the gateway closed at the moment of reuse.
+  connection: means('reset', 'lost', 'unavailable', true),
+  aborted: means('cancelled', 'none', 'unavailable'),
+  protocol: means('contract', 'none', 'contract'),
+  oversize: means('contract', 'none', 'contract'),
+  encoding: means('contract', 'none', 'contract'),
+  cached: means('contract', 'none', 'contract'),
+  answered: means('ok', 'success', null),
+  // A 401 or 403 may come from a proxy whose backend is down, and forged tokens prove neither health nor failure.
+  401: means('401', 'none', 'unauthenticated'),
+  403: means('403', 'none', 'forbidden'),
+  // The call carried no token of the user, so these are about the credentials of this service.
+  credentials: means('credentials', 'failure', 'unavailable'),
+  408: means('timeout', 'success', 'timeout'),
+  429: means('429', 'success', 'rate-limited', true),
+  refused: means('4xx', 'success', 'refused'),
+  failed: means('5xx', 'failure', 'unavailable', true),
+  foreign: means('contract', 'success', 'contract'),
+} as const;
+
+function means(
+  outcome: CallOutcome,
+  health: Health,
+  error: GatewayErrorKind | null,
+  mayRecover = false,
+): Judgement {
+  return { outcome, health, mayRecover, error };
+}
+
+/** The traits by which an answer is judged. */
+export type Judged = Pick<OperationTraits, 'name' | 'errors' | 'isAnonymous'>;
+
+/** Classifies by status only; callers read the body of a 4xx about the request. */
+export function classify(operation: Judged, exchange: Exchange, isGivenUp = false): Judgement {
+  if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
+  if (!exchange.answered) return JUDGEMENTS[exchange.reason];
+  const { status } = exchange;
+  if (isSuccess(status) || status === 304) return JUDGEMENTS.answered;
+  const isAboutSender = status === 401 || status === 403;
+  if (isAboutSender && operation.isAnonymous && !isSignIn(operation)) return JUDGEMENTS.credentials;
+  if (isAboutSender || status === 408 || status === 429) return JUDGEMENTS[status];
+  if (status >= 500) return JUDGEMENTS.failed;
+  return status >= 400 ? JUDGEMENTS.refused : JUDGEMENTS.foreign;
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
+}
+
+// Requests that can never be sent, and closing pools, are not failures of the gateway.
+const OWN_FAULTS: ReadonlySet<unknown> = new Set([
+  'UND_ERR_INVALID_ARG',
+  'UND_ERR_NOT_SUPPORTED',
+  'UND_ERR_ABORTED',
+  'UND_ERR_DESTROYED',
+  'UND_ERR_CLOSED',
+]);
+
+/** Why a call was not sent. Without a connection (refused, unknown host, TLS) the gateway is `unreachable`. */
+function unsent(cause: unknown, isGivenUp: boolean) {
+  if (cause instanceof NotAttemptedError) return cause.reason;
+  if (cause instanceof DeadlineError) return 'late';
+  if (isGivenUp) return 'cancelled';
+  return OWN_FAULTS.has(codeOf(cause)) ? 'unsendable' : 'unreachable';
+}
+
+/** The outcome of a call as one word for operators. It may differ from the answer that the client gets. */
+export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
+  const { outcome } = classify(call.operation, exchange, isGivenUp(call));
+  if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
+  if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
+  // A 4xx to a write is about its input. A 4xx to a read without one of the gateway's error bodies may come from a proxy.
+  const isRead = call.operation.effect === 'read';
+  const isForeign = isRead && outcome === '4xx' && !hasErrorBody(exchange);
+  return isForeign ? 'contract' : outcome;
+}
+
+/**
+ * The health that a breaker counts. For orders only an answer in the form of the gateway's interface is a `success`. A 2xx
+ * or 3xx of another server is a `failure`, because the next orders would end unknown. Its 4xx is `foreign`, and after its
+ * 5xx the order is `lost`.
+ */
+export function healthShown(call: WireCall, exchange: Exchange): Health {
+  const { health, outcome } = classify(call.operation, exchange, isGivenUp(call));
+  if (call.operation.effect !== 'order') return health;
+  if (!exchange.sent) return health === 'unreachable' ? health : 'none';
+  if (outcome === 'contract') return 'failure';
+  if (!exchange.answered || outcome === '401' || outcome === '403') return health;
+  if (isOfInterface(exchange)) return 'success';
+  if (outcome === '5xx') return 'lost';
+  return outcome === 'ok' ? 'failure' : 'foreign';
+}
+
+/** Whether the body is a JSON object: `{}` belongs to the interface, a page with a JSON content type does not. */
+function isOfInterface(answer: Answer): boolean {
+  if (!/^\s*\{/.test(answer.bytes.toString('latin1', 0, MAX_INDENT_LENGTH))) return false;
+  if (answer.status < 500) return true;
+  // Proxies write JSON too, but only the gateway reports whether the order was a success.
+  const body = jsonOf(answer);
+  return isObject(body) && ('success' in body || Object.keys(body).length === 0);
+}
+
+const MAX_INDENT_LENGTH = 64; // Before the first brace of a body.
+
+/** Whether a read that ended like this may succeed a moment later. */
+export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
+  return !isGivenUp(call) && classify(call.operation, exchange).mayRecover;
+}
+
+/** Whether no client waits for a read any more. A write has no signal. */
+export function isGivenUp({ signal }: WireCall): boolean {
+  return signal?.aborted === true;
+}
+
+/** The code of the error with which a call ended; null if it has none. */
+export function codeOf(cause: unknown): string | null {
+  const hasCode = cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
+  return hasCode ? String(cause.code) : null;
+}
 
 /** The outcome of a small write that the gateway answered. */
 export type Acknowledgement =

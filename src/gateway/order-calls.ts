@@ -3,10 +3,10 @@ import { fireAndForget } from '../lib/fire-and-forget.ts';
 import type { Caller } from './caller.ts';
 import type { CallsOptions } from './calls.ts';
 import type { LookUps, OrderOperation, OrderReply } from './define-operation.ts';
-import { DeadlineError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer } from './exchange.ts';
+import { DeadlineError } from './gateway-error.ts';
 import { judgeRead } from './judge.ts';
-import { TRADE } from './operation.ts';
+import { TRADE } from './operation-traits.ts';
 import type { CallValues } from './requests.ts';
 import { LATE_MS } from './transport.ts';
 

@@ -1,15 +1,16 @@
 import { type LogicalClock, steadyClock, systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Tracing } from '../lib/tracing/tracing.ts';
+import type { TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
 import type { OperationSettings } from './calls.ts';
 import { GatewayClient } from './client.ts';
 import { ClockSkew } from './clock-skew.ts';
+import type { Exchange, Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import type { Area, DescribedOperation } from './operation.ts';
+import { isGivenUp } from './judge.ts';
+import type { Area, DescribedOperation } from './operation-traits.ts';
 import { Pools } from './pools.ts';
 import type { RequestSettings } from './requests.ts';
 import { Resilience } from './resilience/resilience.ts';
-import { withSpans } from './traced.ts';
 import { Transport } from './transport.ts';
 
 export interface OriginOptions extends RequestSettings, OperationSettings {
@@ -72,4 +73,44 @@ export class Origin {
   close(): Promise<void> {
     return this.#pools.close();
   }
+}
+
+const FIRST_FAILURE = 400;
+
+/** Creates one span for each attempt. The gateway continues its trace. */
+export function withSpans(send: Send, tracing: Tracing, url: string): Send {
+  const { hostname, port, protocol } = new URL(url);
+  const server = {
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  };
+
+  return async (call) => {
+    const { description, caller, resends } = call;
+    // The path of a call contains a login, so spans have only its template.
+    const span = tracing.start({
+      name: `${description.method} ${description.path}`,
+      kind: 'CLIENT',
+      parent: caller.trace?.context,
+      attributes: {
+        'http.request.method': description.method,
+        'url.template': description.path,
+        ...server,
+        ...(resends && { 'http.request.resend_count': resends }),
+        ...(caller.priority === 'poll' && { 'trading_graph.poll': true }),
+      },
+    });
+    const exchange = await send({ ...call, headers: call.headers.concat(span.headers) });
+    end(span, call, exchange);
+    return exchange;
+  };
+}
+
+function end(span: TraceSpan, call: WireCall, exchange: Exchange): void {
+  if (exchange.sent && exchange.answered) {
+    const { status } = exchange;
+    const errorType = status >= FIRST_FAILURE ? String(status) : null;
+    span.end(errorType, { 'http.response.status_code': status });
+  } else if (isGivenUp(call)) span.end(null);
+  else span.end(exchange.sent ? exchange.reason : 'not-sent');
 }

@@ -1,6 +1,6 @@
 import { createSecureContext } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import type { Area } from './operation.ts';
+import type { Area } from './operation-traits.ts';
 
 // A share of a read's deadline: a host that drops packets fails while connecting, before the deadline hides the cause.
 const CONNECT_SHARE = 0.7;

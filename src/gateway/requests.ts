@@ -1,7 +1,7 @@
 import type { Caller } from './caller.ts';
-import { UnsafePathError } from './errors.ts';
 import type { WireCall } from './exchange.ts';
-import { type DescribedOperation, type OperationTraits, TRADE } from './operation.ts';
+import { UnsafePathError } from './gateway-error.ts';
+import { type DescribedOperation, type OperationTraits, TRADE } from './operation-traits.ts';
 import { TOKEN_HEADER, tokenHeader } from './operations/conventions.ts';
 
 // A catalog has thousands of instruments and is fetched once an hour, so it is allowed more time and more bytes.

@@ -1,5 +1,4 @@
-import { isExactNumber, LongInteger } from '../lib/exact-json.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isExactNumber, isObject, LongInteger } from '../lib/json.ts';
 import { parseMoment } from '../lib/moment-text.ts';
 
 /** The readers of single values. A value that is missing or of another type is read as null. */

@@ -3,8 +3,8 @@ import { ByteCollector } from '../lib/byte-collector.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { clientOf } from '../lib/limits/request-caller.ts';
 import { OversizeError, unpack } from '../lib/pack.ts';
-import { DeadlineError, NotAttemptedError } from './errors.ts';
 import type { Answer, Exchange, NoAnswer, Send, WireCall } from './exchange.ts';
+import { DeadlineError, NotAttemptedError } from './gateway-error.ts';
 import type { Pools } from './pools.ts';
 
 /** How long after its deadline an order's answer is still read. */

@@ -1,5 +1,5 @@
 import { ACKNOWLEDGED } from '../gateway/operations/acknowledged.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import { json, type Reply } from './http.ts';
 
 /** The values of a body, not checked, by the names of its table; empty if the body is not an object. */

@@ -1,5 +1,5 @@
 import { OPERATION_NAMES } from '../gateway/operations.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import { FAULT_KINDS, type Fault } from './faults.ts';
 
 /** The error of an invalid control request. The message says why the request is invalid. */

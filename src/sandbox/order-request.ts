@@ -1,6 +1,6 @@
 import { MARKET_ORDER } from '../gateway/operations/open-position.ts';
 import { LIMIT_ORDER } from '../gateway/operations/place-limit-order.ts';
-import { isObject } from '../lib/is-object.ts';
+import { isObject } from '../lib/json.ts';
 import { valuesIn } from './body.ts';
 
 const { names: NAMES } = MARKET_ORDER;

@@ -1,13 +1,17 @@
 import type { FreshAccountProof } from '../domain/auth/proof.ts';
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
-
 // biome-ignore lint/style/noRestrictedImports: The engine writes a hash of it to the log.
 import { type Login, textOf } from '../lib/account.ts';
 import { clientOf, type RequestCaller } from '../lib/limits/request-caller.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
-import { EventScope } from './event-scope.ts';
-import type { Services } from './scope.ts';
-import { NO_PLAN, type Plan, type ReadRecord, type Scope } from './scope.ts';
+import {
+  EventScope,
+  NO_PLAN,
+  type Plan,
+  type ReadRecord,
+  type Scope,
+  type Services,
+} from './scope.ts';
 
 // A receipt lists gateway calls. A call that was held back was not made.
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);

@@ -1,6 +1,6 @@
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { ERROR_CODES } from '../lib/error-codes.ts';
-import type { MetricsRegistry } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics-registry.ts';
 import { CODES_OF_CALLS } from './public-error.ts';
 
 export class GraphMetrics {

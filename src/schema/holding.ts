@@ -1,10 +1,9 @@
 import type { PositionTotals } from '../domain/account/totals.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { traits } from '../lib/field-traits.ts';
-import { ageLimit, checkAge, ownRead, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed } from './exposed.ts';
-import { nullable } from './field-options.ts';
+import { ageLimit, checkAge, nullable, ownRead, reads } from './field-options.ts';
 import { InstrumentRef } from './instrument.ts';
 import type { AccountRead } from './scope.ts';
 

@@ -1,17 +1,16 @@
 import type { AccountProof } from '../domain/auth/proof.ts';
-import { tokenEndBehind } from '../domain/auth/token-ended-error.ts';
+import { tokenEndBehind } from '../domain/auth/token-errors.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { FeedEvent } from '../domain/feed/feed-state.ts';
 import type { ListEvent } from '../domain/feed/list-state.ts';
+import { checkTimes, type WatchOptions } from '../domain/feed/subscription.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
-import { checkTimes, type WatchOptions } from '../domain/feed/watch-options.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
 import type { EventIterator } from '../lib/event-iterator.ts';
-import { reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposed, type FieldBuilder } from './exposed.ts';
-import { nonNull } from './field-options.ts';
+import { nonNull, reads } from './field-options.ts';
 import { PositionRef, PositionTotalsRef } from './holding.ts';
 
 builder.subscriptionType({ description: 'Live lists, over WebSocket or as an event stream.' });

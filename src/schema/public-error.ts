@@ -1,11 +1,11 @@
 import { GraphQLError, isValueNode } from 'graphql';
 import {
   NoGroupError,
-  TooManyAttemptsError,
+  TokenEndedError,
   UnauthenticatedError,
   UnknownKeyError,
-} from '../domain/auth/errors.ts';
-import { TokenEndedError } from '../domain/auth/token-ended-error.ts';
+} from '../domain/auth/token-errors.ts';
+import { TooManyAttemptsError } from '../domain/auth/trading-limits.ts';
 import {
   KeyNotVoidedError,
   UnprovedOrderError,
@@ -15,10 +15,10 @@ import {
   GatewayError,
   type GatewayErrorKind,
   NotAttemptedError,
+  refusalWords,
   UnsafePathError,
-} from '../gateway/errors.ts';
+} from '../gateway/gateway-error.ts';
 import { isOperation, OPERATIONS } from '../gateway/operations.ts';
-import { refusalWords } from '../gateway/refusal.ts';
 import { type Attribution, type Code, ERROR_CODES, type PublicCause } from '../lib/error-codes.ts';
 import { InputError } from '../lib/input-error.ts';
 import {
@@ -26,7 +26,7 @@ import {
   KeyTooOldError,
   RecordsUnavailableError,
 } from '../store/refusals.ts';
-import { NotInEventsError } from './event-scope.ts';
+import { NotInEventsError } from './scope.ts';
 
 interface Described {
   readonly code: Code;

@@ -7,17 +7,17 @@ import {
 } from 'graphql';
 import './account-changes.ts';
 import './acknowledge.ts';
-import './catalog.ts';
+import './instrument-catalog.ts';
 import './holding.ts';
 import './instrument.ts';
-import './instruments.ts';
+import './instrument-list.ts';
 import './live.ts';
-import './payments.ts';
-import './scalars.ts';
+import './acknowledge.ts';
+import './scalar-types.ts';
 import './session.ts';
 import './sign-in.ts';
 import './trading.ts';
-import './user.ts';
+import './user-writes.ts';
 import { builder } from './builder.ts';
 
 /** The whole schema. The imports above are its table of contents. */

@@ -14,10 +14,10 @@ import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { PROVING_READS, type ReadName } from '../gateway/operations.ts';
 import type { OtherServices } from '../gateway/services.ts';
 import type { Login } from '../lib/account.ts';
+import { memo } from '../lib/caches.ts';
 import { InputError } from '../lib/input-error.ts';
+import { toToken } from '../lib/limits/request-caller.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
-import { memo } from '../lib/memo.ts';
-import { toToken } from '../lib/token.ts';
 import { type ById, KeyedRead } from './keyed-read.ts';
 
 const MAX_IDS = 500;
@@ -282,3 +282,32 @@ export type Services = OtherServices &
     ReturnType<typeof createDomain>,
     'orders' | 'ledger' | 'tokenEnds' | 'resumePolls' | 'caches'
   >;
+
+/** The feed lacks a field's data, so the field would need a gateway call for each event and subscriber. */
+export class NotInEventsError extends Error {
+  override readonly name = 'NotInEventsError';
+
+  constructor() {
+    super('the feed of this subscription does not have it');
+  }
+}
+
+/** The reads of one event: the account's feed and the catalog, because gateway calls for each event would be too many. */
+export class EventScope extends Scope {
+  readonly #feeds: Services['feeds'];
+
+  constructor(services: Services, caller: Caller, record: ReadRecord) {
+    super(services, caller, record, NO_PLAN);
+    this.#feeds = services.feeds;
+  }
+
+  protected override asViewer(): never {
+    throw new NotInEventsError();
+  }
+
+  override async positionsOf(): Promise<readonly Position[]> {
+    const state = this.#feeds.shown(await this.viewer());
+    if (state === null) throw new NotInEventsError();
+    return state.rows;
+  }
+}

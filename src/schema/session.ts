@@ -1,9 +1,8 @@
 import type { AccountAccess, SessionAnswer } from '../gateway/operations/get-session.ts';
 import { systemClock } from '../lib/clock.ts';
-import { ageLimit, checkAge, reads } from './account-read.ts';
 import { builder } from './builder.ts';
 import { exposed, exposedOf } from './exposed.ts';
-import { nonNull, nullable } from './field-options.ts';
+import { ageLimit, checkAge, nonNull, nullable, reads } from './field-options.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 
 const UNDOCUMENTED = 'Passed through. The gateway does not document it.';

@@ -1,16 +1,15 @@
-import { TooManyAttemptsError } from '../domain/auth/errors.ts';
+import { TooManyAttemptsError } from '../domain/auth/trading-limits.ts';
 import { getCustomerId } from '../gateway/operations/get-customer-id.ts';
 import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-methods.ts';
 import type { SignIn } from '../gateway/operations/login.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { traits } from '../lib/field-traits.ts';
-import { answerOf, ownRead } from './account-read.ts';
-import { AcknowledgeResult, needed, RefusalRef } from './acknowledge.ts';
+import { AcknowledgeResult, needed, RefusalRef, WithdrawalMethodRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
-import { CatalogRef } from './catalog.ts';
 import { exposedOf } from './exposed.ts';
+import { answerOf, ownRead } from './field-options.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { WithdrawalMethodRef } from './payments.ts';
+import { CatalogRef } from './instrument-catalog.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
 

@@ -5,12 +5,11 @@ import { type OrderResult, type Submission, unsentReason } from '../domain/tradi
 import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
 import { traits } from '../lib/field-traits.ts';
 import type { UnsentReason as Reason } from '../store/order-records.ts';
-import { reads } from './account-read.ts';
 import { needed, RefusalRef } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import { exposedOf } from './exposed.ts';
-import { nullable } from './field-options.ts';
+import { nullable, reads } from './field-options.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Metrics } from '../../src/app/metrics.ts';
-import { TRADING_LIMITS } from '../../src/domain/auth/limits.ts';
+import { TRADING_LIMITS } from '../../src/domain/auth/trading-limits.ts';
 import { ENGINE_LIMITS, FIXED_LIMITS } from '../../src/engine/index.ts';
 
 const LIMITS = [...Object.values(ENGINE_LIMITS), ...Object.values(TRADING_LIMITS)];

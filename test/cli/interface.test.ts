@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { DescribedOperation } from '../../src/gateway/operation.ts';
+import type { DescribedOperation } from '../../src/gateway/operation-traits.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { runCli } from '../support/run-cli.ts';
 

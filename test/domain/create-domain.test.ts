@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDomain, type DomainParts } from '../../src/domain/create-domain.ts';
 import { DomainMetrics } from '../../src/domain/domain-metrics.ts';
-import { MetricsRegistry } from '../../src/lib/metrics.ts';
+import { MetricsRegistry } from '../../src/lib/metrics-registry.ts';
 import type { AccountVersion } from '../../src/store/shared-store.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../src/domain/auth/viewer.ts';
-import { toToken } from '../../src/lib/token.ts';
+import { toToken } from '../../src/lib/limits/request-caller.ts';
 import { accountNamed, loginNamed } from '../support/accounts.ts';
 
 export type Details = Partial<Omit<Viewer, 'token' | 'tokenHash' | 'login' | 'account'>> & {

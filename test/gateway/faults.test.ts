@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
-import { toToken } from '../../src/lib/token.ts';
+import { toToken } from '../../src/lib/limits/request-caller.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';

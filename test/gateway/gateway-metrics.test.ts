@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { Origin } from '../../src/gateway/origin.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { MetricsRegistry } from '../../src/lib/metrics.ts';
+import { MetricsRegistry } from '../../src/lib/metrics-registry.ts';
 import { clientSettings } from './open-client.ts';
 
 test('two called services each have their own breakers and connections', async () => {

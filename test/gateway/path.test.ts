@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { UnsafePathError } from '../../src/gateway/errors.ts';
-import { firstCallOf } from '../../src/gateway/operation.ts';
+import { UnsafePathError } from '../../src/gateway/gateway-error.ts';
+import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { filledPath } from '../../src/gateway/requests.ts';
 import { loginNamed } from '../support/accounts.ts';

@@ -3,7 +3,7 @@ import { read } from '../../src/gateway/define-operation.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { digits, figure, instant, type Reading } from '../../src/gateway/scalars.ts';
-import { isObject } from '../../src/lib/is-object.ts';
+import { isObject } from '../../src/lib/json.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toRefusal } from '../../src/gateway/refusal.ts';
+import { toRefusal } from '../../src/gateway/gateway-error.ts';
 
 const nothing = { error: null, message: null, email: null, details: null };
 

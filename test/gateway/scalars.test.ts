@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { figure, instant, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
-import { parseLongIntegers } from '../../src/lib/exact-json.ts';
+import { parseLongIntegers } from '../../src/lib/json.ts';
 
 // `auto` reads numbers below 10^11 as seconds, and below 10^14 as milliseconds. It reads 0 as a missing time.
 describe('a time', () => {

@@ -4,7 +4,7 @@ import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { Origin } from '../../src/gateway/origin.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
-import { MetricsRegistry } from '../../src/lib/metrics.ts';
+import { MetricsRegistry } from '../../src/lib/metrics-registry.ts';
 import type { TraceSpan, Tracing } from '../../src/lib/tracing/tracing.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { eventually } from '../support/eventually.ts';

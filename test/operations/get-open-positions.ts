@@ -1,7 +1,7 @@
 import { POSITIONS } from '../../src/gateway/operations/holdings.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
-import { isObject } from '../../src/lib/is-object.ts';
+import { isObject } from '../../src/lib/json.ts';
 import { positionRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 

@@ -4,7 +4,7 @@ import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { ReadOperation, WriteOperation } from '../../src/gateway/define-operation.ts';
 import type { Acknowledgement } from '../../src/gateway/judge.ts';
-import type { Proves } from '../../src/gateway/operation.ts';
+import type { Proves } from '../../src/gateway/operation-traits.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
 

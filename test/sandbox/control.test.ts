@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstCallOf } from '../../src/gateway/operation.ts';
+import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstCallOf } from '../../src/gateway/operation.ts';
+import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { errorBody } from '../../src/gateway/operations/conventions.ts';
 import { OPERATION_NAMES, OPERATIONS, READ_NAMES } from '../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../operations/all.ts';

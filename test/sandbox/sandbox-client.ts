@@ -1,11 +1,12 @@
-import { firstCallOf } from '../../src/gateway/operation.ts';
+import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
-import { SESSION } from '../../src/gateway/operations/get-session.ts';
+import { SESSION, type WireSession } from '../../src/gateway/operations/get-session.ts';
+import type { WireOrder, WirePosition } from '../../src/gateway/operations/holdings.ts';
 import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
-import { toToken } from '../../src/lib/token.ts';
+import { toToken } from '../../src/lib/limits/request-caller.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { GatewayError, UnsafePathError } from '../../src/gateway/errors.ts';
+import { GatewayError, UnsafePathError } from '../../src/gateway/gateway-error.ts';
 import { publicCause } from '../../src/schema/public-error.ts';
 
 const extensionsOf = (error: unknown) => publicCause(error).extensions;

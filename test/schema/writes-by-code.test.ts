@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { TooManyAttemptsError, UnauthenticatedError } from '../../src/domain/auth/errors.ts';
+import { UnauthenticatedError } from '../../src/domain/auth/token-errors.ts';
+import { TooManyAttemptsError } from '../../src/domain/auth/trading-limits.ts';
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
-import { UnsafePathError } from '../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer } from '../../src/gateway/exchange.ts';
+import { UnsafePathError } from '../../src/gateway/gateway-error.ts';
 import { judgeWrite } from '../../src/gateway/judge.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { type Code, ERROR_CODES } from '../../src/lib/error-codes.ts';

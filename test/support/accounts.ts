@@ -1,5 +1,5 @@
 import { type Account, type Login, toAccount } from '../../src/lib/account.ts';
-import { accountClient } from '../../src/lib/limits/client.ts';
+import { accountClient } from '../../src/lib/limits/request-caller.ts';
 
 /** The account with this name; a store accepts any text. */
 export const accountNamed = (name: string | Account | Login) => toAccount(name as string);

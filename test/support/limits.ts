@@ -2,7 +2,7 @@ import {
   TRADING_LIMITS,
   type TradingLimitName,
   type TradingLimitSettings,
-} from '../../src/domain/auth/limits.ts';
+} from '../../src/domain/auth/trading-limits.ts';
 import {
   ENGINE_LIMITS,
   type EngineLimitName,

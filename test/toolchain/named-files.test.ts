@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { firstCallOf } from '../../src/gateway/operation.ts';
+import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { LONGEST } from '../support/long-suites.ts';
 

@@ -1,7 +1,7 @@
 import type { OperationName } from '../../gateway/operations.ts';
 import type { Account } from '../../lib/account.ts';
+import { memo } from '../../lib/caches.ts';
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
-import { memo } from '../../lib/memo.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { AccountEvents } from './account-freshness.ts';
 

@@ -1,7 +1,7 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
-import { NoGroupError } from '../auth/errors.ts';
 import type { AccountProof, FreshAccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
+import { NoGroupError } from '../auth/token-errors.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { JoinedReads } from './joined-reads.ts';

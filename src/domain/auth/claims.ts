@@ -1,6 +1,6 @@
 import type { Login } from '../../lib/account.ts';
-import { isObject } from '../../lib/is-object.ts';
-import { UnauthenticatedError } from './errors.ts';
+import { isObject } from '../../lib/json.ts';
+import { EXPIRY_LEEWAY_MS, UnauthenticatedError } from './token-errors.ts';
 
 export interface ClaimNames {
   readonly login: string;
@@ -12,9 +12,6 @@ export interface Claims {
   readonly group: string | null;
   readonly expiresAtMs: number | null;
 }
-
-// A clock that differs a little from the issuer's must not lock users out.
-export const EXPIRY_LEEWAY_MS = 30_000;
 
 /** Decodes a JWT's claims without verifying them. Throws if they are unusable. */
 export function readClaims(token: string, names: ClaimNames): Claims {

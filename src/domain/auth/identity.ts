@@ -1,11 +1,10 @@
 import type { Caller } from '../../gateway/caller.ts';
+import { growingLru, memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
-import { memo } from '../../lib/memo.ts';
-import type { Token } from '../../lib/token.ts';
+import type { Token } from '../../lib/limits/request-caller.ts';
 import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
-import { UnauthenticatedError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
+import { UnauthenticatedError } from './token-errors.ts';
 import type { Verify } from './verifier.ts';
 import { accountOf, type OwnReads, type Viewer } from './viewer.ts';
 

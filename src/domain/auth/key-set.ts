@@ -1,11 +1,11 @@
 import type { JWTVerifyGetKey } from 'jose';
 import { ByteCollector } from '../../lib/byte-collector.ts';
+import { growingLru } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
 import type { Log } from '../../lib/log.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { UnauthenticatedError, UnknownKeyError } from './errors.ts';
+import { UnauthenticatedError, UnknownKeyError } from './token-errors.ts';
 
 type Jose = typeof import('jose');
 

@@ -1,9 +1,9 @@
+import { memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { memo } from '../../lib/memo.ts';
-import type { Token } from '../../lib/token.ts';
+import type { Token } from '../../lib/limits/request-caller.ts';
 import { expiryOf } from './claims.ts';
 import type { ProofLedger } from './proof.ts';
-import { endOfToken, TokenEndedError } from './token-ended-error.ts';
+import { endOfToken, TokenEndedError } from './token-errors.ts';
 
 type Ended = (error: TokenEndedError) => void;
 

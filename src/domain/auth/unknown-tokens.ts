@@ -1,9 +1,8 @@
-import { GatewayError } from '../../gateway/errors.ts';
-import { addressClient, type Client } from '../../lib/limits/client.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';
-import { TooManyAttemptsError } from './errors.ts';
-import { TRADING_LIMITS, type TradingLimiter } from './limits.ts';
+import { addressClient, type Client } from '../../lib/limits/request-caller.ts';
 import type { ProofLedger } from './proof.ts';
+import { TooManyAttemptsError, TRADING_LIMITS, type TradingLimiter } from './trading-limits.ts';
 import type { Viewer } from './viewer.ts';
 
 interface UnknownTokensParts {

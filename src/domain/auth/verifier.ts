@@ -1,9 +1,8 @@
 import type { JWTVerifyOptions } from 'jose';
 import { type Clock, steadyClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { EXPIRY_LEEWAY_MS } from './claims.ts';
-import { UnauthenticatedError, UnknownKeyError } from './errors.ts';
 import { KeySet, NoKeySetError } from './key-set.ts';
+import { EXPIRY_LEEWAY_MS, UnauthenticatedError, UnknownKeyError } from './token-errors.ts';
 
 /** The settings of the key, and the claims that a token must have. */
 export interface VerifierOptions {

@@ -1,14 +1,14 @@
 import type { GatewayClient } from '../../gateway/client.ts';
 import type { InputOf, ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
-import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
+import { isGatewayError, UnsafePathError } from '../../gateway/gateway-error.ts';
 import type { Acknowledgement } from '../../gateway/judge.ts';
 import type { CatalogAnswer } from '../../gateway/operations/get-all-tickers.ts';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName, type OrderCall } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
-import { NoGroupError } from './errors.ts';
 import type { ProofLedger } from './proof.ts';
+import { NoGroupError } from './token-errors.ts';
 import type { UnknownTokens } from './unknown-tokens.ts';
 import type { Viewer } from './viewer.ts';
 

@@ -2,7 +2,7 @@ import type { Caller } from '../../gateway/caller.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { type Account, type Login, textOf, toAccount } from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';
-import type { Token } from '../../lib/token.ts';
+import type { Token } from '../../lib/limits/request-caller.ts';
 
 /** A caller as its token claims. The claims open no shared data before the gateway accepts the token. */
 export interface Viewer extends Caller {

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { isGatewayError, UnsafePathError } from '../../gateway/errors.ts';
+import { isGatewayError, UnsafePathError } from '../../gateway/gateway-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Prover } from '../account/prover.ts';
-import { TooManyAttemptsError, UnauthenticatedError } from '../auth/errors.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
+import { UnauthenticatedError } from '../auth/token-errors.ts';
+import { TooManyAttemptsError } from '../auth/trading-limits.ts';
 import { detached, inBackground, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { type CatalogCopy, GroupCatalog, type GroupOptions } from './group-catalog.ts';

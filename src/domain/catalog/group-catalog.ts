@@ -1,12 +1,11 @@
-import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
+import { GatewayError, isGatewayError } from '../../gateway/gateway-error.ts';
 import { contractError } from '../../gateway/judge.ts';
 import type { CatalogAnswer, ModifiedCatalog } from '../../gateway/operations/get-all-tickers.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { RetryPause } from '../retry-pause.ts';
-import { buildVersion, type CatalogVersion } from './catalog-version.ts';
+import { buildVersion, type CatalogVersion, History } from './catalog-version.ts';
 import { type CopyTimes, type FreshnessOptions, timesOf } from './freshness.ts';
-import { History } from './history.ts';
 
 export interface GroupOptions extends FreshnessOptions {
   readonly clock: Clock;

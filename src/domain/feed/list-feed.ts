@@ -1,14 +1,26 @@
-import { GatewayError } from '../../gateway/errors.ts';
-import type { ReadTimes } from '../../gateway/read-times.ts';
+import type { ReadTimes } from '../../gateway/exchange.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { AccountProof } from '../auth/proof.ts';
+import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { RetryPause } from '../retry-pause.ts';
-import type { ListFeedOptions } from './feed-options.ts';
 import type { FeedStatus, Identified, ListEvent, ListState } from './list-state.ts';
-import type { PollTurn } from './poll-schedule.ts';
+import type { PollSchedule, PollTurn } from './poll-schedule.ts';
 import type { FeedSubscription, SubscribedFeed } from './subscription.ts';
 import { type RotatedToken, TokenRotation } from './token-rotation.ts';
+
+/** The services and settings from which every live list is made. */
+export interface ListFeedOptions {
+  readonly ledger: Pick<ProofLedger, 'account' | 'isProved' | 'accountHasLapsed' | 'onRefused'>;
+  readonly schedule: PollSchedule;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** The interval of polls, and the pause after the first failure. Later pauses grow from it. */
+  readonly pollMs: number;
+  /** How long a subscription waits for its first list. */
+  readonly firstListMs: number;
+}
 
 /** How long a feed outlives its last subscription, for clients that reconnect. */
 const LINGER_MS = 10_000;

@@ -1,14 +1,18 @@
-import type { ReadTimes } from '../../gateway/read-times.ts';
+import type { ReadTimes } from '../../gateway/exchange.ts';
 import type { Account } from '../../lib/account.ts';
+import { memo } from '../../lib/caches.ts';
 import type { EventIterator } from '../../lib/event-iterator.ts';
-import { memo } from '../../lib/memo.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
-import type { ReadState } from './event-reader.ts';
-import type { ListFeedOptions } from './feed-options.ts';
+import type { ListFeedOptions } from './list-feed.ts';
 import type { ListEvent } from './list-state.ts';
-import { type FeedSubscription, type SubscribedFeed, Subscription } from './subscription.ts';
-import type { WatchOptions } from './watch-options.ts';
+import {
+  type FeedSubscription,
+  type ReadState,
+  type SubscribedFeed,
+  Subscription,
+  type WatchOptions,
+} from './subscription.ts';
 
 /** A feed of any rows, as the class below uses it. */
 interface KeptFeed<Event> extends SubscribedFeed<Event> {
@@ -45,7 +49,7 @@ export abstract class ListFeeds<Feed extends KeptFeed<Event>, Event extends List
   watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): EventIterator<Event> {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
-    return new Subscription<Event>(this.#options, lasting(viewer), how, (subscription) => {
+    return new Subscription<Event>(this.#options.clock, lasting(viewer), how, (subscription) => {
       if (this.#isClosed) return null;
       const onClosed = () => this.feeds.delete(account);
       const feed = memo(this.feeds, account, () => this.create(proof, onClosed));

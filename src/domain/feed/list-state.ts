@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { ReadTimes } from '../../gateway/read-times.ts';
+import type { ReadTimes } from '../../gateway/exchange.ts';
+import { memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { memo } from '../../lib/memo.ts';
 import { type Delta, isEmpty, SNAPSHOT, Timeline } from './timeline.ts';
 
 export type FeedStatus = 'LIVE' | 'DELAYED';

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
@@ -9,7 +9,7 @@ import type { JoinedReads } from '../account/joined-reads.ts';
 import { type NewestPositions, newer } from '../account/newest-positions.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { Feeds } from './feeds.ts';
+import type { Feeds } from './position-feeds.ts';
 
 interface OpenPositionsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;

@@ -1,11 +1,10 @@
-import type { ReadTimes } from '../../gateway/read-times.ts';
+import type { ReadTimes } from '../../gateway/exchange.ts';
 import type { Account } from '../../lib/account.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
-import type { ListFeedOptions } from './feed-options.ts';
-import { ListFeed } from './list-feed.ts';
+import { ListFeed, type ListFeedOptions } from './list-feed.ts';
 import { ListFeeds } from './list-feeds.ts';
 import { type Comparison, type Identified, type ListEvent, ListState } from './list-state.ts';
 

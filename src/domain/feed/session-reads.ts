@@ -1,18 +1,26 @@
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { AccountFreshness } from '../account/account-freshness.ts';
+import type { Sessions } from '../account/sessions.ts';
 import { RetryPause } from '../retry-pause.ts';
-import type { FeedOptions } from './feed-options.ts';
 import type { FeedState } from './feed-state.ts';
+import type { ListFeedOptions } from './list-feed.ts';
 import type { PollTurn } from './poll-schedule.ts';
 import type { FeedSubscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
+
+export interface SessionReadsOptions extends ListFeedOptions {
+  readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
+  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
+  readonly sessionMaxAgeMs: number;
+}
 
 /** For subscriptions that follow its figures, the session is read once in this many polls. */
 const POLLS_PER_READ = 5;
 
 /** Decides when a feed reads op 10 for subscriptions to orders or session. If op 10 fails, the positions stay live. */
 export class SessionReads {
-  readonly #options: FeedOptions;
+  readonly #options: SessionReadsOptions;
   readonly #account: Account;
   readonly #state: FeedState;
   readonly #tokens: TokenRotation;
@@ -26,7 +34,12 @@ export class SessionReads {
   isPending = false;
   #cancelWait = () => {};
 
-  constructor(options: FeedOptions, account: Account, state: FeedState, tokens: TokenRotation) {
+  constructor(
+    options: SessionReadsOptions,
+    account: Account,
+    state: FeedState,
+    tokens: TokenRotation,
+  ) {
     this.#options = options;
     this.#account = account;
     this.#state = state;

@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../../gateway/errors.ts';
+import { GatewayError, isGatewayError } from '../../gateway/gateway-error.ts';
 import { InputError } from '../../lib/input-error.ts';
 import type { Log } from '../../lib/log.ts';
 import {
@@ -7,9 +7,9 @@ import {
   RecordsUnavailableError,
 } from '../../store/refusals.ts';
 import type { Prover } from '../account/prover.ts';
-import { TooManyAttemptsError } from '../auth/errors.ts';
+import type { WriteLimits } from '../auth/trading-limits.ts';
+import { TooManyAttemptsError } from '../auth/trading-limits.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { WriteLimits } from '../auth/write-limits.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { KeyNotVoidedError, leavesDoubt, UnprovedOrderError } from './order-errors.ts';
 import type { OrderLines } from './order-line.ts';

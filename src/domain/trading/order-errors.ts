@@ -1,8 +1,9 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
 import { isOperation, OPERATIONS } from '../../gateway/operations.ts';
 import { InputError } from '../../lib/input-error.ts';
 import { RecordsUnavailableError } from '../../store/refusals.ts';
-import { TooManyAttemptsError, UnauthenticatedError, UnknownKeyError } from '../auth/errors.ts';
+import { UnauthenticatedError, UnknownKeyError } from '../auth/token-errors.ts';
+import { TooManyAttemptsError } from '../auth/trading-limits.ts';
 
 /** The token could not be proved: nothing was sent, and the records were not searched for the key. */
 export class UnprovedOrderError extends GatewayError {}

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../gateway/errors.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { Account } from '../../lib/account.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redact } from '../../lib/redact.ts';

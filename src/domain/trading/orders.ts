@@ -1,4 +1,4 @@
-import { isGatewayError } from '../../gateway/errors.ts';
+import { isGatewayError } from '../../gateway/gateway-error.ts';
 import type { Account } from '../../lib/account.ts';
 import { pause, steadyClock } from '../../lib/clock.ts';
 import { InputError } from '../../lib/input-error.ts';

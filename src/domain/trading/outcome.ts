@@ -1,6 +1,5 @@
-import { isSuccess } from '../../gateway/classify.ts';
-import { GatewayError } from '../../gateway/errors.ts';
-import { commonRefusal } from '../../gateway/judge.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
+import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { RecordedOutcome, UnsentOrder, UnsentReason } from '../../store/order-records.ts';

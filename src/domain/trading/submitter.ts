@@ -1,9 +1,9 @@
-import { GatewayError, NotAttemptedError } from '../../gateway/errors.ts';
+import { GatewayError, NotAttemptedError } from '../../gateway/gateway-error.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { Account } from '../../lib/account.ts';
+import { growingLru } from '../../lib/caches.ts';
 import { within } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
 import type { Dates } from '../../store/dates.ts';
 import {
   mayHaveChanged,

@@ -1,7 +1,6 @@
-import type { Client } from '../../lib/limits/client.ts';
-import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { Turns } from '../../lib/event-loop-turns.ts';
+import { type Client, clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import type { Turns } from '../../lib/turns.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';

@@ -1,6 +1,5 @@
-import type { Client } from '../../lib/limits/client.ts';
 import type { Balance } from '../../lib/limits/limiter.ts';
-import { clientOf } from '../../lib/limits/request-caller.ts';
+import { type Client, clientOf } from '../../lib/limits/request-caller.ts';
 import { overLimit, type Refusal, withHeaders } from '../operation/errors.ts';
 import { ENGINE_LIMITS, type EngineLimiter, type LimitLabel } from '../operation/limits.ts';
 import type { Operation } from './operation.ts';

@@ -1,6 +1,5 @@
 import { OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
-import type { Client } from '../../lib/limits/client.ts';
-import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { Client, RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { PartsFormat } from '../documents/compiler/compiling-executor.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';

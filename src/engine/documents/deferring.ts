@@ -7,7 +7,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { memo } from '../../lib/memo.ts';
+import { memo } from '../../lib/caches.ts';
 
 /** The document that is answered in one piece; the same object if it has no `@defer`. */
 export function withoutDefer(document: DocumentNode): DocumentNode {

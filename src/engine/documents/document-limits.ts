@@ -9,8 +9,8 @@ import {
   Kind,
   type SelectionSetNode,
 } from 'graphql';
+import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
 import { located, tooComplex } from '../operation/errors.ts';
 import { type Fragments, responseKey, type Selections } from './compiler/selections.ts';
 

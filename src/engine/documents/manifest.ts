@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isObject } from '../../lib/is-object.ts';
+import { isObject } from '../../lib/json.ts';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
 import { documentId } from './params.ts';

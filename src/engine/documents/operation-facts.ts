@@ -12,8 +12,8 @@ import {
   OperationTypeNode,
   type ValueNode,
 } from 'graphql';
+import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
-import { memo } from '../../lib/memo.ts';
 import { extraForList, weightOfKey } from '../operation/meter.ts';
 import { listKey, literalOf, type Selections } from './compiler/selections.ts';
 import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';

@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql';
-import { isObject } from '../../lib/is-object.ts';
+import { isObject } from '../../lib/json.ts';
 import { type Refusal, refused, requestError, tooComplex } from '../operation/errors.ts';
 
 /** The parameters of GraphQL over HTTP, for every transport: a document, its id, or both. */

@@ -14,7 +14,7 @@ import {
   validateExecutionArgs,
   visit,
 } from 'graphql';
-import { INEXACT, isExactNumber } from '../../lib/exact-json.ts';
+import { INEXACT, isExactNumber } from '../../lib/json.ts';
 import { located, type Refusal, refused, requestError } from '../operation/errors.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 

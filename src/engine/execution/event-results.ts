@@ -5,9 +5,8 @@ import {
 } from 'graphql';
 import { EventIterator } from '../../lib/event-iterator.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
+import { clientOf, type RequestCaller, type Token } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
-import type { Token } from '../../lib/token.ts';
 import type { ClientLimits } from '../admission/client-limits.ts';
 import type { OperationContext, ReadingContext, RunCost } from '../admission/operation.ts';
 import type { PreparedOperation } from '../documents/documents.ts';

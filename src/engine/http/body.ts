@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../lib/byte-collector.ts';
-import { parseExactJson } from '../../lib/exact-json.ts';
+import { parseExactJson } from '../../lib/json.ts';
 
 // An ordinary segment has 1,400 bytes; a sender that writes single lines sends a few dozen bytes at a time.
 const FREE_PIECES = 1_024;

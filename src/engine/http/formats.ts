@@ -1,4 +1,4 @@
-import { memo } from '../../lib/memo.ts';
+import { memo } from '../../lib/caches.ts';
 
 /** The texts around the results of a stream: `begin` once, `head` and `end` around each result, `complete` after the last. */
 export interface Framing {

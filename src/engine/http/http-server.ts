@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { addressClient, regarding } from '../../lib/limits/client.ts';
-import { clientOf } from '../../lib/limits/request-caller.ts';
+import { addressClient, clientOf, regarding } from '../../lib/limits/request-caller.ts';
 import { listen } from '../../lib/listen.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { isCrossSite } from '../requests/origins.ts';

@@ -1,11 +1,9 @@
-import { addressKey } from '../../lib/address-key.ts';
+import { growingLru, memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { growingLru } from '../../lib/growing-lru.ts';
-import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import { addressKey, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
-import { memo } from '../../lib/memo.ts';
-import type { MetricsRegistry } from '../../lib/metrics.ts';
+import type { MetricsRegistry } from '../../lib/metrics-registry.ts';
 import type {
   BackendCall,
   RequestOutcome,

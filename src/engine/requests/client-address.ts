@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
-import { plainAddress } from '../../lib/address-key.ts';
+import { plainAddress } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
 
 /** An untrusted peer that forwards addresses is probably a proxy if it sends this many requests more than all others. */

@@ -1,7 +1,6 @@
 import type { HeaderForwarding } from '../../lib/forwarded-headers.ts';
-import type { TokenStatus } from '../../lib/limits/request-caller.ts';
+import type { Token, TokenStatus } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Token } from '../../lib/token.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
 import type { MessageBudget } from '../admission/client-limits.ts';
 import type { Pipeline } from '../execution/pipeline.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type Token, toToken } from '../../lib/token.ts';
+import { type Token, toToken } from '../../lib/limits/request-caller.ts';
 import { isLocal } from './client-address.ts';
 
 /** The text of the token in an `Authorization` value; undefined if its scheme is not Bearer. */

@@ -1,7 +1,6 @@
 import type { ExecutionArgs, ExecutionResult, GraphQLError } from 'graphql';
 import { type ConnectionInitMessage, type Context, MessageType, makeServer } from 'graphql-ws';
-import { parseExactJson } from '../../lib/exact-json.ts';
-import { isObject } from '../../lib/is-object.ts';
+import { isObject, parseExactJson } from '../../lib/json.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
 import { requestError, tooComplex } from '../operation/errors.ts';
 import { type OperationOwner, SocketOperation } from './socket-operation.ts';

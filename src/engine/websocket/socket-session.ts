@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RequestCaller } from '../../lib/limits/request-caller.ts';
-import { toToken } from '../../lib/token.ts';
+import { type RequestCaller, toToken } from '../../lib/limits/request-caller.ts';
 import {
   CLIENT_NAME,
   CLIENT_VERSION,

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
 import { type PerMessageDeflateOptions, type VerifyClientCallbackAsync, WebSocketServer } from 'ws';
 import { steadyClock } from '../../lib/clock.ts';
-import { addressClient, regarding } from '../../lib/limits/client.ts';
+import { addressClient, regarding } from '../../lib/limits/request-caller.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 import { overLimit, type Refusal, refused } from '../operation/errors.ts';
 import { duplicateHeader, foreignSocket, isAllowedPage } from '../requests/origins.ts';

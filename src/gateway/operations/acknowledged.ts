@@ -1,5 +1,5 @@
 import * as f from '../fields.ts';
-import type { CallDescription } from '../operation.ts';
+import type { CallDescription } from '../operation-traits.ts';
 import type { Shape } from '../shape.ts';
 
 export const ACKNOWLEDGED = f.table('Acknowledged', { success: f.vital(f.flag) });

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/is-object.ts';
+import { isObject } from '../../lib/json.ts';
 import { type Row, text } from '../scalars.ts';
 
 /** What the operations have in common on the wire, for the client and the sandbox. */

@@ -1,8 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import { jsonOf } from '../answer-body.ts';
 import { read } from '../define-operation.ts';
+import { jsonOf, timesOf } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { timesOf } from '../read-times.ts';
 import { type Reading, readingIn } from '../scalars.ts';
 
 export const HOURS = f.table('TradingHours', {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { read } from '../define-operation.ts';
+import { type ReadTimes, timesOf } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { type ReadTimes, timesOf } from '../read-times.ts';
 import { POSITIONS, type Position } from './holdings.ts';
 
 export const OPEN_POSITIONS = f.table('OpenPositions', { positions: f.vital(POSITIONS) });

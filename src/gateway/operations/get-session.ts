@@ -1,8 +1,8 @@
 import { type Login, textOf } from '../../lib/account.ts';
-import { isObject } from '../../lib/is-object.ts';
+import { isObject } from '../../lib/json.ts';
 import { read } from '../define-operation.ts';
+import { timesOf } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { timesOf } from '../read-times.ts';
 import { digits, type Reading, type Row, text } from '../scalars.ts';
 import { inSnapshot, ORDERS, POSITIONS } from './holdings.ts';
 

@@ -1,10 +1,8 @@
-import { jsonOf } from '../answer-body.ts';
-import { isSuccess } from '../classify.ts';
 import { write } from '../define-operation.ts';
-import type { Answer } from '../exchange.ts';
+import { type Answer, jsonOf } from '../exchange.ts';
 import * as f from '../fields.ts';
-import { answerOf, failure, isAboutTheRequest } from '../judge.ts';
-import { type GatewayRefusal, toRefusal } from '../refusal.ts';
+import { type GatewayRefusal, toRefusal } from '../gateway-error.ts';
+import { answerOf, failure, isAboutTheRequest, isSuccess } from '../judge.ts';
 import { readingIn } from '../scalars.ts';
 
 export const CREDENTIALS = f.table('Credentials', {

@@ -1,5 +1,4 @@
-import { LongInteger, parseLongIntegers } from '../../lib/exact-json.ts';
-import { isObject } from '../../lib/is-object.ts';
+import { isObject, LongInteger, parseLongIntegers } from '../../lib/json.ts';
 import type { OrderReply } from '../define-operation.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';

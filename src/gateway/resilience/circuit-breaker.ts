@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
-import type { Health } from '../classify.ts';
-import type { Area } from '../operation.ts';
+import type { Health } from '../judge.ts';
+import type { Area } from '../operation-traits.ts';
 
 /** How a breaker counts calls that were sent, and how it probes. */
 export interface BreakerPolicy {

@@ -1,8 +1,7 @@
 import { backoffMs } from '../../lib/backoff.ts';
 import { type Clock, pause } from '../../lib/clock.ts';
-import { isWorthRepeating } from '../classify.ts';
 import type { Exchange, Send, WireCall } from '../exchange.ts';
-import { retryAfterSeconds } from '../judge.ts';
+import { isWorthRepeating, retryAfterSeconds } from '../judge.ts';
 
 const MAX_RETRIES = 2;
 const BASE_MS = 100;

@@ -1,5 +1,5 @@
+import { growingLru } from '../caches.ts';
 import type { Clock } from '../clock.ts';
-import { growingLru } from '../growing-lru.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 
 /** Keys that replicas share, each with an expiry date. */

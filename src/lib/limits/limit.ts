@@ -1,4 +1,4 @@
-import type { ClientKind } from './client.ts';
+import type { ClientKind } from './request-caller.ts';
 
 export interface Limit {
   /** Its name in metrics: the name of its setting, if it has one. Clients do not see it. */

@@ -1,10 +1,9 @@
 import type { LRUCache } from 'lru-cache';
+import { growingLru, memo } from '../caches.ts';
 import type { Clock } from '../clock.ts';
 import { fireAndForget } from '../fire-and-forget.ts';
-import { growingLru } from '../growing-lru.ts';
-import { memo } from '../memo.ts';
-import type { Client, ClientKind } from './client.ts';
 import type { Limits } from './limit.ts';
+import type { Client, ClientKind } from './request-caller.ts';
 
 /** A client's balance of one limit. */
 export interface Balance {

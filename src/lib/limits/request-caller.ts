@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { type Account, textOf } from '../account.ts';
 import type { ForwardedHeaders } from '../forwarded-headers.ts';
-import type { Token } from '../token.ts';
-import { addressClient, type Client } from './client.ts';
 
 /** The state of a request's token: looked up once per request, and updated when more becomes known about the token. */
 export interface TokenStatus {
@@ -30,4 +31,76 @@ export interface RequestCaller {
  */
 export function clientOf(caller: Pick<RequestCaller, 'tokenStatus' | 'client'>): Client {
   return caller.tokenStatus?.provedClient ?? addressClient(caller.client?.address);
+}
+
+/** The kinds of clients that limits are charged to; the owner of a limit may have kinds of its own. */
+export type ClientKind = 'account' | 'address' | (string & {});
+
+/** The client that usage is charged to. */
+export interface Client {
+  readonly kind: ClientKind;
+  readonly key: string;
+  /** The key of a proved account. */
+  readonly account?: Account;
+}
+
+export function accountClient(account: Account): Client {
+  return { kind: 'account', key: `account ${textOf(account)}`, account };
+}
+
+const MAX_KNOWN = 4_096;
+const known = new Map<string, Client>();
+
+/** The client of an IPv4 address, or of the /64 of an IPv6 one. Memoized, because each request asks for it several times. */
+export function addressClient(address = ''): Client {
+  const before = known.get(address);
+  if (before) return before;
+  const client = singleClient('address', addressKey(address));
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(address, client);
+  return client;
+}
+
+export function singleClient(kind: ClientKind, name: string): Client {
+  return { kind, key: `${kind} ${name}` };
+}
+
+/** The same client with regard to one thing, for which it has a separate limit. */
+export function regarding(client: Client, thing: string, kind = client.kind): Client {
+  return { ...client, kind, key: `${client.key} ${thing}` };
+}
+
+/** Removes the zone of an address. Turns an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) into its IPv4 address. */
+export function plainAddress(address: string): string {
+  const bare = (address.split('%', 1)[0] ?? '').toLowerCase();
+  return bare.replace(/^::ffff:(?=\d+\.)/, '');
+}
+
+/** Returns the key by which limits count an address: the /64 of an IPv6 address, because a host can use all of its /64. */
+export function addressKey(address: string): string {
+  const plain = plainAddress(address);
+  return isIPv6(plain) ? `${groups(plain).slice(0, 4).join(':')}::/64` : plain;
+}
+
+/** The eight groups of a valid IPv6 address, without leading zeros. */
+function groups(address: string): string[] {
+  // URL writes a dotted suffix as two groups, and drops leading zeros.
+  const { hostname } = new URL(`http://[${address}]`);
+  const [head, tail] = hostname.slice(1, -1).split('::', 2);
+  const split = (part = '') => part.split(':').filter(Boolean);
+  const [before, after] = [split(head), split(tail)];
+  return [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after];
+}
+
+/** A token with its hash, which is computed once for all requests of a connection. */
+export interface Token {
+  readonly text: string;
+  /** Its key in caches, so that a memory dump is not a list of usable sessions. */
+  readonly hash: string;
+}
+
+/** With other forwarded headers, and so another `digest` of them, the same token has another hash. */
+export function toToken(text: string, digest = ''): Token {
+  // No token has a line break, so different pairs give different texts.
+  return { text, hash: hash('sha256', digest === '' ? text : `${text}\n${digest}`, 'hex') };
 }

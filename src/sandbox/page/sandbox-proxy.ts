@@ -6,7 +6,7 @@ import {
   isAllowedPage,
   type Site,
 } from '../../engine/index.ts';
-import { plainAddress } from '../../lib/address-key.ts';
+import { plainAddress } from '../../lib/limits/request-caller.ts';
 
 export interface SandboxProxyOptions {
   readonly gatewayUrl: string;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { compare } from '../../../src/check/comparison.ts';
 import * as f from '../../../src/gateway/fields.ts';
-import { firstCallOf } from '../../../src/gateway/operation.ts';
+import { firstCallOf } from '../../../src/gateway/operation-traits.ts';
 import { OPERATIONS, READ_NAMES } from '../../../src/gateway/operations.ts';
 import { readingIn, type TimeUnit } from '../../../src/gateway/scalars.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';

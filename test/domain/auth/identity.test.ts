@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { ClaimNames } from '../../../src/domain/auth/claims.ts';
-import { UnauthenticatedError } from '../../../src/domain/auth/errors.ts';
 import { Identity, type IdentityOptions } from '../../../src/domain/auth/identity.ts';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { UnauthenticatedError } from '../../../src/domain/auth/token-errors.ts';
 import { accountOf, lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { collectGarbage } from '../../support/heap.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

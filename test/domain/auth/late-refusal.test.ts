@@ -6,7 +6,7 @@ import {
   type ViewerGateway,
 } from '../../../src/domain/auth/viewer-gateway.ts';
 import type { GatewayClient } from '../../../src/gateway/client.ts';
-import { GatewayError } from '../../../src/gateway/errors.ts';
+import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { OPERATIONS, type OrderCall } from '../../../src/gateway/operations.ts';
 import type { OrderEnd, OrderOptions } from '../../../src/gateway/order-calls.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';

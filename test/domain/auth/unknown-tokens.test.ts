@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { UnknownTokens } from '../../../src/domain/auth/unknown-tokens.ts';
-import { GatewayError } from '../../../src/gateway/errors.ts';
+import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { addressClient } from '../../../src/lib/limits/client.ts';
 import { KnownKeys, type SharedKeys } from '../../../src/lib/limits/known-keys.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { addressClient, toToken } from '../../../src/lib/limits/request-caller.ts';
 import { createTestLimiter } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { viewerOf } from '../viewer.ts';

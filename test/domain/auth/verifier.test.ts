@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { UnauthenticatedError, UnknownKeyError } from '../../../src/domain/auth/errors.ts';
+import { UnauthenticatedError, UnknownKeyError } from '../../../src/domain/auth/token-errors.ts';
 import {
   createVerifier,
   type VerifierOptions,

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
-import { WriteLimits } from '../../../src/domain/auth/write-limits.ts';
-import { GatewayError } from '../../../src/gateway/errors.ts';
-import { accountClient, addressClient } from '../../../src/lib/limits/client.ts';
+import { TooManyAttemptsError, WriteLimits } from '../../../src/domain/auth/trading-limits.ts';
+import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { accountClient, addressClient, toToken } from '../../../src/lib/limits/request-caller.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createTestLimiter, DEFAULT_LIMITS } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

@@ -10,7 +10,7 @@ import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts'
 import { Catalogs, type CatalogsOptions } from '../../../src/domain/catalog/catalogs.ts';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

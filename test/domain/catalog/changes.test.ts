@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import type { CatalogVersion } from '../../../src/domain/catalog/catalog-version.ts';
-import { buildVersion } from '../../../src/domain/catalog/catalog-version.ts';
-import { type CatalogChanges, History } from '../../../src/domain/catalog/history.ts';
+import {
+  buildVersion,
+  type CatalogChanges,
+  type CatalogVersion,
+  History,
+} from '../../../src/domain/catalog/catalog-version.ts';
 import type { Instrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { turnsDuring } from '../../support/turns.ts';
 import { HOUR_MS, openCatalogWorld } from './catalog-world.ts';

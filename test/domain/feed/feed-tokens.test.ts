@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { atMost } from '../../support/steps.ts';
 import { viewerBut } from '../viewer.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';

@@ -6,10 +6,10 @@ import {
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
-import { Feeds } from '../../../src/domain/feed/feeds.ts';
 import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
-import type { WatchOptions } from '../../../src/domain/feed/watch-options.ts';
+import type { FeedOptions } from '../../../src/domain/feed/position-feeds.ts';
+import { Feeds } from '../../../src/domain/feed/position-feeds.ts';
+import type { WatchOptions } from '../../../src/domain/feed/subscription.ts';
 import type { Account } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

@@ -1,6 +1,6 @@
 import type { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/gateway-error.ts';
 import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
 import type { Session, SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FeedOptions } from '../../../src/domain/feed/feed-options.ts';
+import type { FeedOptions } from '../../../src/domain/feed/position-feeds.ts';
 import { inSnapshot } from '../../../src/gateway/operations/holdings.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkTimes } from '../../../src/domain/feed/watch-options.ts';
+import { checkTimes } from '../../../src/domain/feed/subscription.ts';
 import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';

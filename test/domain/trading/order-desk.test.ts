@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { TooManyAttemptsError } from '../../../src/domain/auth/errors.ts';
+import { TooManyAttemptsError } from '../../../src/domain/auth/trading-limits.ts';
 import type { DomainMetrics } from '../../../src/domain/domain-metrics.ts';
 import { createOrderDesk } from '../../../src/domain/trading/order-desk.ts';
 import { UnprovedOrderError } from '../../../src/domain/trading/order-errors.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
-import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/errors.ts';
+import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/gateway-error.ts';
 import { InputError } from '../../../src/lib/input-error.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';

@@ -1,6 +1,6 @@
 import { leavesDoubt } from '../../../src/domain/trading/order-errors.ts';
 import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
-import { GatewayError } from '../../../src/gateway/errors.ts';
+import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { InputError } from '../../../src/lib/input-error.ts';
 import {
   isClosed,

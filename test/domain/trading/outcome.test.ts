@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { judgeOrder } from '../../../src/domain/trading/outcome.ts';
-import { GatewayError } from '../../../src/gateway/errors.ts';
 import type { Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
+import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { orderEnd } from '../../support/order-end.ts';
 
 const sentAtMs = Date.UTC(2026, 0, 5);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
-import { TRADING_LIMITS } from '../../../src/domain/auth/limits.ts';
+import { TRADING_LIMITS } from '../../../src/domain/auth/trading-limits.ts';
 import { type ConnectionBounds, ENGINE_LIMITS } from '../../../src/engine/index.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -8,7 +8,7 @@ import { EventResults } from '../../../src/engine/execution/event-results.ts';
 import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
 import type { Meter } from '../../../src/engine/operation/meter.ts';
 import { EventIterator } from '../../../src/lib/event-iterator.ts';
-import { singleClient } from '../../../src/lib/limits/client.ts';
+import { singleClient } from '../../../src/lib/limits/request-caller.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { createTestLimiter, limited } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

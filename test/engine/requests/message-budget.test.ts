@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { MessageBudget } from '../../../src/engine/admission/client-limits.ts';
-import { addressClient } from '../../../src/lib/limits/client.ts';
 import { Limiter } from '../../../src/lib/limits/limiter.ts';
+import { addressClient } from '../../../src/lib/limits/request-caller.ts';
 import { limitTable } from '../../support/limits.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Caller } from '../../../src/gateway/caller.ts';
 import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
-import { firstCallOf } from '../../../src/gateway/operation.ts';
+import { firstCallOf } from '../../../src/gateway/operation-traits.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { provedAs } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Health } from '../../../src/gateway/classify.ts';
+import type { Health } from '../../../src/gateway/judge.ts';
 import {
   type BreakerPolicy,
   CircuitBreaker,

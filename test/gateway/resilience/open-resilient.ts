@@ -4,7 +4,7 @@ import { gatewayWidths, Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
 import { Transport } from '../../../src/gateway/transport.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
-import { toToken } from '../../../src/lib/token.ts';
+import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { provedAs } from '../../support/accounts.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { stepUntil } from '../../support/steps.ts';

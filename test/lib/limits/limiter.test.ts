@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { Limiter, type ShareUsage } from '../../../src/lib/limits/limiter.ts';
 import {
   accountClient,
   addressClient,
   type Client,
   singleClient,
-} from '../../../src/lib/limits/client.ts';
-import { Limiter, type ShareUsage } from '../../../src/lib/limits/limiter.ts';
+} from '../../../src/lib/limits/request-caller.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import {
   createTestLimiter,

@@ -1,5 +1,5 @@
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
-import { Slices } from '../../../lib/slices.ts';
+import { Slices } from '../../../lib/event-loop-turns.ts';
 import { compareText } from '../sorting.ts';
 import { SearchIndex } from './search-index.ts';
 import { fold, splitWords } from './search-words.ts';

@@ -13,7 +13,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { memo } from '../../../lib/memo.ts';
+import { memo } from '../../../lib/caches.ts';
 import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter.ts';
 import { listKey } from './selections.ts';
 

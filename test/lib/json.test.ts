@@ -5,7 +5,7 @@ import {
   LongInteger,
   parseExactJson,
   parseLongIntegers,
-} from '../../src/lib/exact-json.ts';
+} from '../../src/lib/json.ts';
 import { cpuOf } from '../support/cpu.ts';
 
 const EXACT = [

@@ -1,6 +1,38 @@
-import { GatewayError } from '../../gateway/errors.ts';
-import { EXPIRY_LEEWAY_MS } from './claims.ts';
-import { UnauthenticatedError } from './errors.ts';
+import { GatewayError } from '../../gateway/gateway-error.ts';
+
+/** The request is not authenticated: its token is missing, expired, unreadable, or was refused here. */
+export class UnauthenticatedError extends Error {
+  override readonly name = 'UnauthenticatedError';
+  readonly fault: TokenFault;
+
+  constructor(message: string, fault: TokenFault = 'other') {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** The key set may be older than the token's key: its next reading decides. Null: that time is unknown. */
+export class UnknownKeyError extends Error {
+  override readonly name = 'UnknownKeyError';
+  readonly retryAfterSeconds: number | null;
+
+  constructor(retryAfterSeconds: number | null) {
+    super('the key set lacks the key of the token');
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The setting that can be the cause of a refused token: the name of the login's claim, or the key. */
+type TokenFault = 'login' | 'key' | 'other';
+
+/** Neither the token nor its account's snapshot names a group, so there is no catalog to read. */
+export class NoGroupError extends Error {
+  override readonly name = 'NoGroupError';
+
+  constructor() {
+    super('the account belongs to no group that the gateway names');
+  }
+}
 
 /** The token of a subscription is no longer valid: it expired, or the gateway refused it. */
 export class TokenEndedError extends Error {
@@ -26,6 +58,9 @@ export function tokenEndBehind(error: unknown): TokenEndedError | null {
   if (error.kind !== 'forbidden') return null;
   return new TokenEndedError('FORBIDDEN', 'the gateway forbids the token this account', error);
 }
+
+// A clock that differs a little from the issuer's must not lock users out.
+export const EXPIRY_LEEWAY_MS = 30_000;
 
 /** The end of a token by its claims. One that is used after its expiry is valid until the leeway is over. */
 export function endOfToken(expiresAtMs: number, nowMs: number) {

@@ -1,4 +1,4 @@
-import type { CatalogChanges } from '../domain/catalog/history.ts';
+import type { CatalogChanges } from '../domain/catalog/catalog-version.ts';
 import type {
   InstrumentConnection,
   InstrumentEdge,
@@ -6,10 +6,10 @@ import type {
 } from '../domain/catalog/paging/page.ts';
 import { traits } from '../lib/field-traits.ts';
 import { builder } from './builder.ts';
-import { CatalogRef } from './catalog.ts';
 import { exposed } from './exposed.ts';
 import { nonNull, perInstrument } from './field-options.ts';
 import { InstrumentRef, ShariaStatus } from './instrument.ts';
+import { CatalogRef } from './instrument-catalog.ts';
 
 const InstrumentFilter = builder.inputType('InstrumentFilter', {
   description:

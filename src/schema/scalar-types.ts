@@ -1,5 +1,5 @@
 import { GraphQLError, GraphQLScalarType, valueFromASTUntyped, visit } from 'graphql';
-import { INEXACT } from '../lib/exact-json.ts';
+import { INEXACT } from '../lib/json.ts';
 import { momentText, parseMoment } from '../lib/moment-text.ts';
 import { builder } from './builder.ts';
 

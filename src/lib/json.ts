@@ -102,3 +102,8 @@ function decimalOf(text: string): string {
   // The sign is left out: a conversion keeps it, except that of zero, where it does not matter.
   return `${digits.slice(from, to)}e${scale}`;
 }
+
+/** Whether a value from outside is a JSON object. A list does not count. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
