@@ -1,7 +1,6 @@
 import { errorBody } from '../gateway/operations/conventions.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import { isObject } from '../lib/json.ts';
-import type { Call, Context, Handler, UserCall } from './call.ts';
+import type { Context, Handler, UserCall } from './call.ts';
 import { json, type Reply } from './http.ts';
 import { findUserByLogin } from './users.ts';
 

@@ -1,7 +1,6 @@
 import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
-import { SESSION, type WireSession } from '../../src/gateway/operations/get-session.ts';
-import type { WireOrder, WirePosition } from '../../src/gateway/operations/holdings.ts';
+import { SESSION } from '../../src/gateway/operations/get-session.ts';
 import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
