@@ -131,7 +131,7 @@ describe.each(alerts.map((text) => [nameOf(text), text] as const))('%s', (name, 
     expect(url).toBe(`docs/on-call.md#${name.toLowerCase()}`);
     const [, entry = ''] = runbook.split(`\n### ${name}\n`);
     const [body = ''] = entry.split(/\n##/);
-    expect(body).toMatch(/^\n[A-Z].*\n\n- /);
+    expect(body).toMatch(/^\n(?:[A-Z].*\n\n)?- /);
     for (const part of ['See', 'Do', 'Never']) {
       expect(body).toMatch(new RegExp(`^- \\*\\*${part}:\\*\\* \\S`, 'm'));
     }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -17,7 +18,35 @@ import { namedSamples } from '../support/samples.ts';
 // npm installs the packages, and the service is away for a minute.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 600_000 });
 
+/** The networks of apps with other clients. Their pages have the calls of `follow`. */
+const NETWORKS = {
+  apollo: `import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+const apollo = new ApolloClient({ link: new GraphQLWsLink(socket), cache: new InMemoryCache() });`,
+  urql: `import { Client, subscriptionExchange } from '@urql/core';
+const network = subscriptionExchange({
+  forwardSubscription: ({ query = '', variables = {} }) => ({
+    subscribe: ({ next, error, complete }) => ({
+      unsubscribe: socket.subscribe({ query, variables }, { next: (result) => next(result as object), error, complete }),
+    }),
+  }),
+});
+const urql = new Client({ url: 'unused', preferGetMethod: false, exchanges: [network] });`,
+  relay: `import { type GraphQLResponse, Network, Observable } from 'relay-runtime';
+const network = Network.create(
+  () => Promise.reject(new Error('This network has subscriptions alone.')),
+  ({ text }, variables) =>
+    Observable.create<GraphQLResponse>((sink) =>
+      socket.subscribe({ query: text ?? '', variables }, {
+        next: (result) => sink.next(result as GraphQLResponse),
+        error: (error) => sink.error(error as Error),
+        complete: () => sink.complete(),
+      }),
+    ),
+);`,
+} as const;
 const CLIENTS = ['graphql-ws', 'apollo', 'urql', 'relay'] as const;
+const root = join(import.meta.dirname, '..', '..', '..');
 const AWAY_MS = 16_000;
 const SILENT_MS = 45_000;
 const { packages, reason } = await packagesOf(join(import.meta.dirname, 'follow-packages'));
@@ -54,9 +83,20 @@ async function startSamples() {
   const app = started.use(await startTestApp({ SANDBOX_TICK_MS: '500', POSITIONS_POLL_MS: '500' }));
   const line = started.adopt(await startCutProxy(app.url), (proxy) => proxy.close());
   const project = started.use(createApp(packages));
-  const samples = [...namedSamples('docs/live.md')].filter(([file]) => file.endsWith('.ts'));
-  for (const [file, { text }] of samples)
-    project.write(file, text.replace('wss://example.com', line.url.replace('http', 'ws')));
+  const sample = namedSamples('docs/live.md').get('src/live.ts')?.text ?? '';
+  const url = line.url.replace('http', 'ws');
+  project.write('src/live-graphql-ws.ts', sample.replace('wss://example.com', url));
+  for (const [name, network] of Object.entries(NETWORKS)) {
+    const page = readFileSync(join(root, `docs/${name}.md`), 'utf8');
+    const [, call = ''] = /`(follow\(.+\))`/.exec(page) ?? [];
+    project.write(
+      `src/live-${name}.ts`,
+      `import { type FollowOptions, follow } from 'trading-graph-client/follow';
+import { socket } from './live-graphql-ws';
+${network}
+export const followLive = ({ onChange }: FollowOptions) => ${call};`,
+    );
+  }
   project.write('src/globals.d.ts', 'declare function freshToken(): Promise<string>;');
   project.write('tsconfig.json', JSON.stringify({ compilerOptions: OPTIONS, include: ['src'] }));
   project.write('src/main.js', MAIN);

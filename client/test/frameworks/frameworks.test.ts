@@ -105,9 +105,9 @@ for (const { framework, packages, reason } of suites) {
       await framework.create(app);
       await app.install();
       const files = {
-        ...page('', printed, printed('home.ts')),
-        ...page('late', printed, lateModule()),
-        ...(token && page('shared', printed, sharedModule(token))),
+        ...page('', printed('home.ts')),
+        ...page('late', lateModule()),
+        ...(token && page('shared', sharedModule(token))),
         ...live(printed),
         'watch.mjs': WATCH,
       };

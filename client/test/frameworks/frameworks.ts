@@ -13,8 +13,8 @@ export interface Framework {
   readonly env?: Files;
   /** Makes the app like its users do. */
   create(app: InstalledApp): Promise<void>;
-  /** The guide's page for a path, and the module that the page uses. */
-  page(path: string, printed: Printed, module: string): Files;
+  /** A page for a path, and the guide's module that the page uses. */
+  page(path: string, module: string): Files;
   /** The page `/live`: the component of another guide, which follows live data. */
   live(printed: Printed): Files;
   /**
@@ -28,6 +28,23 @@ export interface Framework {
   /** The program that serves on a port, with its arguments. */
   serve(port: number): readonly string[];
 }
+
+const NEXT_PAGE = `import { cookies } from 'next/headers';
+import { Suspense } from 'react';
+import { homeOf } from './home';
+
+export default function Page() {
+  return <Suspense><Home /></Suspense>;
+}
+
+async function Home() {
+  const home = await homeOf((await cookies()).get('token')?.value);
+  return <>
+    <h1>{home?.session?.balance ?? 'Sign in'}</h1>
+    {home?.positions?.map(({ id, symbol, profit }) => <p key={id}>{symbol}: {profit}</p>)}
+  </>;
+}
+`;
 
 const next: Framework = {
   name: 'Next',
@@ -43,14 +60,15 @@ const next: Framework = {
   <html lang="en"><body>{children}</body></html>;`,
     );
   },
-  page: (path, printed, module) => ({
+  page: (path, module) => ({
     [posix.join('app', path, 'home.ts')]: module,
-    [posix.join('app', path, 'page.tsx')]: printed('app/page.tsx'),
+    [posix.join('app', path, 'page.tsx')]: NEXT_PAGE,
   }),
   live: (printed) => ({
-    'app/public/page.tsx': printed('app/page.tsx')
-      .replace("'./home'", "'../home'")
-      .replace("(await cookies()).get('token')?.value", 'undefined'),
+    'app/public/page.tsx': NEXT_PAGE.replace("'./home'", "'../home'").replace(
+      "(await cookies()).get('token')?.value",
+      'undefined',
+    ),
     'app/live/page.tsx': "'use client';\nexport { default } from './App';\n",
     ...Object.fromEntries(
       ['App.tsx', 'Buy.tsx', 'Positions.tsx', 'client.ts'].map((file) => [

@@ -24,7 +24,6 @@ import { namedSamples, readPage } from '../support/samples.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 const environment = bareEnvironment();
 const GUIDE = 'docs/clients.md';
-const PLAIN = 'Plain TypeScript';
 const MINUTES_MS = 60_000;
 /** The command that is run in the checkout of this project, not in the app. */
 const IN_CHECKOUT = /^npm start\b/;
@@ -104,21 +103,68 @@ function writeFiles(
   }
 }
 
-/** The commands that make an app for a guide without a Vite plugin. Angular's compiler then runs in the browser. */
-function vanilla(name: string): string {
-  return `npm create --yes vite@latest my-${name} -- --template vanilla-ts --no-interactive &&
-    cd my-${name} && npm install trading-graph-client graphql@16`;
+/** An app of a framework around the guide's lines. */
+interface FrameworkApp {
+  readonly name: string;
+  /** A template of create-vite. */
+  readonly template: string;
+  readonly build: string;
+  files(lines: string): Readonly<Record<string, string>>;
 }
 
-const ANGULAR = {
-  build: `npm install @angular/core @angular/common @angular/compiler @angular/platform-browser rxjs &&
+const CLIENT = "import { client } from './client';";
+const FRAMEWORK_APPS: readonly FrameworkApp[] = [
+  {
+    name: 'vue',
+    template: 'vue-ts',
+    build: 'npm run build',
+    files: (lines) => ({
+      'src/App.vue': `<script setup lang="ts">
+import { onUnmounted, shallowRef } from 'vue';
+${CLIENT}
+${lines}</script>
+<template>
+  <h1>{{ live.status }}</h1>
+  <p v-for="{ id, symbol, profit } in live.positions" :key="id">{{ symbol }}: {{ profit }}</p>
+</template>`,
+    }),
+  },
+  {
+    name: 'svelte',
+    template: 'svelte-ts',
+    build: 'npm run check && npm run build',
+    files: (lines) => ({
+      'src/App.svelte': `<script lang="ts">
+${CLIENT}
+${lines}</script>
+<h1>{live.status}</h1>
+{#each live.positions ?? [] as { id, symbol, profit } (id)}<p>{symbol}: {profit}</p>{/each}`,
+    }),
+  },
+  {
+    // Its compiler runs in the browser.
+    name: 'angular',
+    template: 'vanilla-ts',
+    build: `npm install @angular/core @angular/common @angular/compiler @angular/platform-browser rxjs &&
     sed -i 's/"compilerOptions": {/& "experimentalDecorators": true,/' tsconfig.json && npm run build`,
-  main: `import '@angular/compiler';
+    files: (lines) => ({
+      'src/app.ts': `import { afterNextRender, Component, DestroyRef, inject, signal } from '@angular/core';
+${CLIENT}
+@Component({
+  selector: 'app-root',
+  template: \`<h1>{{ live().status }}</h1>
+    @for (row of live().positions; track row.id) { <p>{{ row.symbol }}: {{ row.profit }}</p> }\`,
+})
+export class App {
+${lines}}`,
+      'src/main.ts': `import '@angular/compiler';
 import { bootstrapApplication } from '@angular/platform-browser';
-import { App } from './app/app';
+import { App } from './app';
 document.body.replaceChildren(document.createElement('app-root'));
 bootstrapApplication(App);`,
-};
+    }),
+  },
+];
 
 describe.skipIf(reason !== null)(
   `from an empty folder by the commands of the guides${reason === null ? '' : ` (${reason})`}`,
@@ -164,24 +210,17 @@ describe.skipIf(reason !== null)(
     });
 
     describeWithChromium('in a browser', (executablePath) => {
-      const apps = [
-        { section: 'Vue', name: 'vue', build: 'npm run build' },
-        { section: 'Svelte', name: 'svelte', build: 'npm run check && npm run build' },
-        { section: 'Angular', name: 'angular', ...ANGULAR },
-        { section: PLAIN, name: 'plain', build: 'npm run build', main: "import './plain';" },
-      ];
-      test.each(inFull(apps, []))('$section follows positions', async (each) => {
-        const { section, name, build } = each;
-        const main = 'main' in each ? each.main : undefined;
-        const made = readPage(GUIDE, section).samples.find(({ text }) =>
-          text.includes('vite@latest'),
-        );
-        run(made?.text.trim().replaceAll('\n', ' && ') ?? vanilla(name), folder);
+      test.each(inFull(FRAMEWORK_APPS, []))('$name follows positions', async (each) => {
+        const { name, template, build } = each;
+        const create = `npm create --yes vite@latest my-${name} -- --template ${template} --no-interactive`;
+        run(create, folder);
         const cwd = join(folder, `my-${name}`);
+        run('npm install trading-graph-client graphql@16', cwd);
         writeFiles(GUIDE, cwd, app.url, 'React', ['src/client.ts']);
-        writeFiles(GUIDE, cwd, app.url, 'Vue', ['src/ticket.ts']);
-        writeFiles(GUIDE, cwd, app.url, section);
-        if (main !== undefined) writeFileSync(join(cwd, 'src/main.ts'), main);
+        const lines = namedSamples(GUIDE).get(name)?.text ?? '';
+        for (const [file, text] of Object.entries(each.files(lines))) {
+          writeFileSync(join(cwd, file), text);
+        }
         run(build, cwd);
         await using opened = await openApp(cwd, 'npm run dev');
         const shown = () => opened.page.locator('body').innerText();

@@ -24,6 +24,21 @@ const OF_APPS: ReadonlySet<string> = new Set(['docs/next.md', 'docs/nuxt.md', 'd
 const OF_FRAMEWORKS =
   /from '(?:vue|@angular\/core|next\/[\w-]+|@urql\/[\w-]+|relay-runtime|react-relay|vite-plugin-relay|urql|@tanstack\/react-query|\.\/gql)'|^declare module/m;
 
+/** What the samples of pages use without showing it. */
+const GLOBALS = `
+declare const session: { token(options: { refresh: boolean }): Promise<string | null> };
+declare function freshToken(): Promise<string>;
+declare function showLogin(): void;
+declare function report(code: string, requestId: string | null): void;
+declare function draw(...shown: unknown[]): void;
+declare const client: import('trading-graph-client').Client;
+declare const LOGIN: import('trading-graph-client').TypedText<unknown, { input: object }>;
+declare const input: { email: string; password: string };
+declare const cursor: string | null;
+declare const ws: import('graphql-ws').Client;
+declare const sink: import('graphql-ws').Sink;
+`;
+
 type Files = Map<string, string>;
 
 /**
@@ -37,12 +52,11 @@ export async function createSampleProject() {
   const { app: folder, write, [Symbol.asyncDispose]: dispose } = await packClient(packages);
   const pages = PAGES.map((page) => readPage(page));
   const samples = pages.flatMap((page) => page.samples).filter(isCompiled);
-  const globals = pages.flatMap((page) => page.globals.split('\n'));
   const isOfCheckout = ({ page }: Sample) => OF_CHECKOUT.has(page);
   const files = [
     ['apps/tsconfig.json', JSON.stringify(OPTIONS_OF_APPS)] as const,
     ['apps/stand-ins.d.ts', STAND_INS] as const,
-    ['apps/globals.d.ts', [...new Set(globals)].join('\n')] as const,
+    ['apps/globals.d.ts', GLOBALS] as const,
     ['checkout/tsconfig.json', JSON.stringify(OPTIONS_OF_CHECKOUT)] as const,
     ...appFiles(samples.filter((sample) => !isOfCheckout(sample))),
   ];

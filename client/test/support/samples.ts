@@ -19,13 +19,8 @@ export interface Sample {
 
 export interface SamplePage {
   readonly samples: readonly Sample[];
-  /**
-   * Declarations that its samples use without showing them, from a hidden comment: `<!-- globals … -->`.
-   */
-  readonly globals: string;
 }
 
-const GLOBALS = /<!-- globals\n([\s\S]*?)-->/g;
 const OPENING = /^( *)```(\S*)(?: +file=(\S+))?\s*$/;
 
 /** The samples of a page, or of one section of it. */
@@ -52,7 +47,7 @@ export function readPage(page: string, section?: string): SamplePage {
       });
     at = end;
   }
-  return { samples, globals: [...text.matchAll(GLOBALS)].map(([, found]) => found).join('') };
+  return { samples };
 }
 
 /** The samples that are files of an app, by their paths. */
