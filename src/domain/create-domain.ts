@@ -137,6 +137,7 @@ export function createDomain(parts: DomainParts) {
   const ownLists = new OwnLists({ ...listOptions, prover, logicalClock });
   accounts.on('changed', (account) => feeds.accountChanged(account));
   const openPositions = new OpenPositions({
+    ledger,
     gateway,
     newestPositions,
     clock,

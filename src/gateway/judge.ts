@@ -27,9 +27,17 @@ interface Judgement {
 
 /**
  * The health of the gateway that one call shows; `none` if it shows nothing. `failure`: an answer that reports a failure.
- * `lost`: no answer. `unreachable`: no connection. `foreign`: an answer to an order that may come from a proxy.
+ * `limited`: a 429 of a healthy gateway. `lost`: no answer. `unreachable`: no connection. `foreign`: an answer to an order
+ * that may come from a proxy.
  */
-export type Health = 'success' | 'failure' | 'lost' | 'unreachable' | 'foreign' | 'none';
+export type Health =
+  | 'success'
+  | 'limited'
+  | 'failure'
+  | 'lost'
+  | 'unreachable'
+  | 'foreign'
+  | 'none';
 
 const JUDGEMENTS = {
   expired: means('expired', 'none', 'unavailable'),
@@ -56,7 +64,7 @@ const JUDGEMENTS = {
   // The call carried no token of the user, so these are about the credentials of this service.
   credentials: means('credentials', 'failure', 'unavailable'),
   408: means('timeout', 'success', 'timeout'),
-  429: means('429', 'success', 'rate-limited', true),
+  429: means('429', 'limited', 'rate-limited', true),
   refused: means('4xx', 'success', 'refused'),
   failed: means('5xx', 'failure', 'unavailable', true),
   foreign: means('contract', 'success', 'contract'),
@@ -130,7 +138,7 @@ export function healthShown(call: WireCall, exchange: Exchange): Health {
   if (!exchange.sent) return health === 'unreachable' ? health : 'none';
   if (outcome === 'contract') return 'failure';
   if (!exchange.answered || outcome === '401' || outcome === '403') return health;
-  if (isOfInterface(exchange)) return 'success';
+  if (isOfInterface(exchange)) return health === 'limited' ? health : 'success';
   if (outcome === '5xx') return 'lost';
   return outcome === 'ok' ? 'failure' : 'foreign';
 }

@@ -51,7 +51,7 @@ export class Origin {
         this.clockSkew.observe(call, exchange);
       },
       onCircuit: (circuit, state, cause) => log.warn({ circuit, state, cause }, 'circuit breaker'),
-      onQuota: (operation, state) => log.warn({ operation, state }, 'quota of the gateway'),
+      onQuota: (operation) => log.warn({ operation }, 'quota of the gateway'),
       onRecovered: options.onRecovered,
     });
     metrics.watch({ operations, resilience: this.#resilience, pools: this.#pools });

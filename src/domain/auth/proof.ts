@@ -113,37 +113,34 @@ export class ProofLedger {
     return new LiveTokenStatus(this, tokenHash);
   }
 
-  account({ tokenHash }: TokenHolder): AccountProof | null {
-    const evidence = this.#evidence.get(tokenHash);
-    return this.#proves(evidence) ? new AccountProof(seal, evidence.account, tokenHash) : null;
+  account(token: TokenHolder): AccountProof | null {
+    const evidence = this.#accepted(token, 'login');
+    return evidence && new AccountProof(seal, evidence.account, token.tokenHash);
   }
 
   /** The same, once a call of the present request has answered. */
-  freshAccount({ tokenHash }: TokenHolder, _answer: SessionAnswer): FreshAccountProof | null {
-    const evidence = this.#evidence.get(tokenHash);
-    if (!this.#proves(evidence)) return null;
-    return new FreshAccountProof(seal, evidence.account, tokenHash);
+  freshAccount(token: TokenHolder, _answer: SessionAnswer): FreshAccountProof | null {
+    const evidence = this.#accepted(token, 'login');
+    return evidence && new FreshAccountProof(seal, evidence.account, token.tokenHash);
   }
 
-  isProved({ tokenHash }: TokenHolder): boolean {
-    return this.#proves(this.#evidence.get(tokenHash));
+  isProved(token: TokenHolder): boolean {
+    return this.#accepted(token, 'login') !== null;
   }
 
   /** Whether the gateway accepted the token recently, or its signature is valid. Then its cached entries may be served. */
-  isAccepted({ tokenHash }: TokenHolder): boolean {
-    return this.#accepts(this.#evidence.get(tokenHash));
+  isAccepted(token: TokenHolder): boolean {
+    return this.#accepted(token) !== null;
   }
 
   /** The client that limits are charged to; null if no account is proved, or the token has expired. */
-  clientFor({ tokenHash }: TokenHolder): Client | null {
-    const evidence = this.#evidence.get(tokenHash);
-    return this.#proves(evidence) ? evidence.clientAt(this.#options.clock.date()) : null;
+  clientFor(token: TokenHolder): Client | null {
+    return this.#accepted(token, 'login')?.clientAt(this.#options.clock.date()) ?? null;
   }
 
   /** Whether the account's proof has lapsed. Then any call that proves the token renews it. False if none ever existed. */
-  accountHasLapsed({ tokenHash }: TokenHolder): boolean {
-    const evidence = this.#evidence.get(tokenHash);
-    return evidence?.ownsLogin === true && !this.#proves(evidence);
+  accountHasLapsed(token: TokenHolder): boolean {
+    return this.#evidence.get(token.tokenHash)?.ownsLogin === true && !this.isProved(token);
   }
 
   /**
@@ -151,11 +148,11 @@ export class ProofLedger {
    * never saw the token. The proof is as old as the last answer that named the group: the account may have moved since.
    */
   group(viewer: Viewer): GroupProof | null {
-    const evidence = this.#evidence.get(viewer.tokenHash);
+    const evidence = this.#accepted(viewer);
     const group = this.groupOf(viewer);
-    if (group === null || !this.#accepts(evidence)) return null;
+    if (group === null || evidence === null) return null;
     const isSigned = evidence.isSigned && group === viewer.claimedGroup;
-    if (!isSigned && !this.#isFresh(evidence.groupAtMs(group))) return null;
+    if (!isSigned && evidence.groupAtMs(group) <= this.#earliestMs) return null;
     return new GroupProof(seal, group, groupKey(viewer, group));
   }
 
@@ -163,7 +160,7 @@ export class ProofLedger {
   groupOf({ tokenHash, claimedGroup }: Viewer): string | null {
     const evidence = this.#evidence.get(tokenHash);
     // A signed claim takes precedence over a snapshot that is no longer fresh.
-    const isClaimFirst = evidence?.isSigned === true && !this.#isFresh(evidence.snapshotAtMs);
+    const isClaimFirst = evidence?.isSigned === true && evidence.snapshotAtMs <= this.#earliestMs;
     if (isClaimFirst && claimedGroup !== null) return claimedGroup;
     return evidence?.snapshotGroup ?? claimedGroup;
   }
@@ -227,18 +224,18 @@ export class ProofLedger {
     return memo<string, TokenEvidence>(this.#evidence, viewer.tokenHash, make);
   }
 
-  #accepts(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
-    if (evidence === undefined) return false;
-    return evidence.isSigned || this.#isFresh(evidence.acceptedAtMs);
+  /** The evidence of an accepted token. With `login`, only if it also proves the token's login. */
+  #accepted({ tokenHash }: TokenHolder, login?: 'login'): TokenEvidence | null {
+    const evidence = this.#evidence.get(tokenHash);
+    if (evidence === undefined || evidence.isSigned) return evidence ?? null;
+    if (login !== undefined && !evidence.ownsLogin) return null;
+    return evidence.acceptedAtMs > this.#earliestMs ? evidence : null;
   }
 
-  #proves(evidence: TokenEvidence | undefined): evidence is TokenEvidence {
-    return this.#accepts(evidence) && (evidence.isSigned || evidence.ownsLogin);
-  }
-
-  #isFresh(atMs: number): boolean {
+  /** An answer from this time or before is no proof any more. */
+  get #earliestMs(): number {
     const { clock, proofMs } = this.#options;
-    return clock.now() - atMs < proofMs;
+    return clock.now() - proofMs;
   }
 }
 

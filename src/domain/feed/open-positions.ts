@@ -3,15 +3,16 @@ import type { PositionsAnswer } from '../../gateway/operations/get-open-position
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { JoinedReads } from '../account/joined-reads.ts';
 import { type NewestPositions, newer } from '../account/newest-positions.ts';
+import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { Feeds } from './position-feeds.ts';
 
 interface OpenPositionsOptions {
+  readonly ledger: Pick<ProofLedger, 'account'>;
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly newestPositions: NewestPositions;
   readonly clock: Clock;
@@ -32,65 +33,64 @@ export class OpenPositions {
   }
 
   /** `after`: the logical time of the request's last write, or 0. A running feed's list may be older than that write. */
-  read(viewer: Viewer, { after }: { readonly after: number }): MaybePromise<PositionsAnswer> {
-    const live = after === 0 ? this.#liveList(viewer) : null;
-    return chain(live, (list) => list ?? this.#joinedList(viewer, after));
+  async read(viewer: Viewer, { after }: { readonly after: number }): Promise<PositionsAnswer> {
+    const live = after === 0 ? await this.#liveList(viewer) : null;
+    return live ?? this.#joinedList(viewer, after);
   }
 
   /** A snapshot's positions, or a newer served list. Null if the snapshot has none; undefined if no list is in memory. */
   newest(viewer: Viewer, answer: SessionAnswer): readonly Position[] | null | undefined {
+    const { ledger, newestPositions } = this.#options;
     const { logicalTime, session } = answer;
     if (session.positions === null) return null;
-    const list = this.#newestOf(viewer);
+    const proof = ledger.account(viewer);
+    const list = this.#newestOf(viewer, proof);
     if (list !== null && list.logicalTime > logicalTime) return list.positions;
-    const isForgotten = this.#options.newestPositions.hasNewer(viewer, logicalTime);
+    const isForgotten = newestPositions.hasNewer(viewer, logicalTime, proof);
     return isForgotten ? undefined : (session.positions.rows ?? undefined);
   }
 
-  #liveList(viewer: Viewer): MaybePromise<PositionsAnswer | null> {
+  async #liveList(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { feeds, freshness, clock } = this.#options;
     if (feeds.current(viewer) === null) return null;
     const startedAtMs = clock.now();
-    return chain(freshness.catchUp(viewer.account), (isCertain) => {
-      // The list is looked up again, because an order at another replica makes the first one outdated.
-      const list = isCertain ? feeds.current(viewer) : null;
-      const ms = clock.now() - startedAtMs;
-      if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
-      return list;
-    });
+    // The list is looked up again, because an order at another replica makes the first one outdated.
+    const list = (await freshness.catchUp(viewer.account)) ? feeds.current(viewer) : null;
+    const ms = clock.now() - startedAtMs;
+    if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
+    return list;
   }
 
-  #joinedList(viewer: Viewer, after: number): MaybePromise<PositionsAnswer> {
+  async #joinedList(viewer: Viewer, after: number): Promise<PositionsAnswer> {
     const { freshness, joinedReads } = this.#options;
-    const read = () => {
-      const changedAt = freshness.changedAt(viewer.account);
-      const demand = { after: Math.max(after, changedAt) };
-      return joinedReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), demand);
-    };
-    if (!joinedReads.isReading(viewer, OPERATION)) return read();
     // A call from before an order at another replica is not joined.
-    return chain(freshness.catchUp(viewer.account), (isCertain) => {
-      if (!isCertain) joinedReads.written(viewer.account);
-      return read();
-    });
+    const isJoining = joinedReads.isReading(viewer, OPERATION);
+    if (isJoining && !(await freshness.catchUp(viewer.account))) {
+      joinedReads.written(viewer.account);
+    }
+    const demand = { after: Math.max(after, freshness.changedAt(viewer.account)) };
+    return joinedReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), demand);
   }
 
-  #fetch(viewer: Viewer): Promise<PositionsAnswer> {
-    const { gateway, newestPositions, feeds } = this.#options;
-    return gateway.getOpenPositions(viewer, this.#newestOf(viewer)).then((answer) => {
-      const list = newestPositions.offer(viewer, newer(this.#shown(viewer), answer));
-      if (list === null) throw new GatewayError('unavailable', OPERATION, EVICTED);
-      feeds.served(viewer, list);
-      return list;
-    });
+  async #fetch(viewer: Viewer): Promise<PositionsAnswer> {
+    const { gateway, ledger, newestPositions, feeds } = this.#options;
+    const previous = this.#newestOf(viewer, ledger.account(viewer));
+    const answer = await gateway.getOpenPositions(viewer, previous);
+    // Asked again, because this call may have proved the token, and another may have ended its proof.
+    const proof = ledger.account(viewer);
+    const list = newestPositions.offer(viewer, newer(this.#shown(viewer, proof), answer), proof);
+    if (list === null) throw new GatewayError('unavailable', OPERATION, EVICTED);
+    feeds.served(viewer, list, proof);
+    return list;
   }
 
   /** A running feed keeps its list even if its newest list was evicted. */
-  #newestOf(viewer: Viewer): PositionsAnswer | null {
-    return newer(this.#options.newestPositions.newest(viewer), this.#shown(viewer));
+  #newestOf(viewer: Viewer, proof: AccountProof | null): PositionsAnswer | null {
+    const { newestPositions } = this.#options;
+    return newer(newestPositions.newest(viewer, proof), this.#shown(viewer, proof));
   }
 
-  #shown(viewer: Viewer): PositionsAnswer | null {
-    return this.#options.feeds.shown(viewer)?.list ?? null;
+  #shown(viewer: Viewer, proof: AccountProof | null): PositionsAnswer | null {
+    return this.#options.feeds.shown(viewer, proof)?.list ?? null;
   }
 }

@@ -94,31 +94,33 @@ export class Feeds extends ListFeeds<Feed, FeedEvent> {
   }
 
   /** The list of a running feed, if a query can use it instead of a call. */
-  current(viewer: Viewer): PositionsAnswer | null {
-    return this.#feedOf(viewer)?.current ?? null;
+  current(viewer: Viewer, proof = this.#options.ledger.account(viewer)): PositionsAnswer | null {
+    return this.#feedOf(proof)?.current ?? null;
   }
 
   /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
-  shown(viewer: Viewer): FeedState | null {
-    const state = this.#feedOf(viewer)?.state;
+  shown(viewer: Viewer, proof = this.#options.ledger.account(viewer)): FeedState | null {
+    const state = this.#feedOf(proof)?.state;
     return state?.list ? state : null;
   }
 
   /** Called with each list that was served to the viewer by a call that was not a poll. */
-  served(viewer: Viewer, list: PositionsAnswer): void {
+  served(
+    viewer: Viewer,
+    list: PositionsAnswer,
+    proof = this.#options.ledger.account(viewer),
+  ): void {
     const { schedule, pollMs } = this.#options;
     // A breaker does not open for 429s and broken answers, so it cannot report this recovery.
     schedule.answered(pollMs);
-    this.#feedOf(viewer)?.served(list);
+    this.#feedOf(proof)?.served(list);
   }
 
   protected override create(proof: AccountProof, onClosed: () => void): Feed {
     return new Feed(proof, this.#options, onClosed);
   }
 
-  /** Undefined without proof. */
-  #feedOf(viewer: Viewer): Feed | undefined {
-    const proof = this.#options.ledger.account(viewer);
+  #feedOf(proof: AccountProof | null): Feed | undefined {
     return proof === null ? undefined : this.feeds.get(proof.account);
   }
 }

@@ -51,6 +51,9 @@ const MIN_ACCOUNTS = 3;
 // This many accounts are enough to show that the failures are not one account's. A flood must not fill the memory.
 const MAX_ACCOUNTS = 64;
 const MIN_SILENCE_MS = 2_000;
+const MIN_LIMITED_ANSWERS = 10;
+/** A quota by the minute lets some calls pass as each minute begins: an operation counts as limited for this long. */
+const LIMITED_MS = 60_000;
 /** How long a due probe is left to the accounts that have not failed. */
 const OTHERS_FIRST_MS = 3_000;
 
@@ -66,6 +69,7 @@ export class CircuitBreaker {
   #probedAtMs = 0;
   #answeredAtMs = Number.NEGATIVE_INFINITY;
   #cause: string | null = null;
+  #limitedUntilMs = Number.NEGATIVE_INFINITY;
   /** The accounts that have failed or probed since shortly before the breaker opened. */
   #tried = new Set<string>();
 
@@ -83,6 +87,11 @@ export class CircuitBreaker {
   /** Why the last call failed; null after a success. */
   get cause(): string | null {
     return this.#cause;
+  }
+
+  /** Whether most calls were answered by 429 a moment ago. The breaker does not open for them. */
+  get isLimited(): boolean {
+    return this.#options.clock.now() < this.#limitedUntilMs;
   }
 
   /** When the breaker opened; null while it is closed. */
@@ -116,9 +125,11 @@ export class CircuitBreaker {
     // The call was sent before the breaker last opened or closed, so its answer says nothing about now.
     if (permit.era !== this.#era) return;
     const isFailure = health === 'failure' || health === 'lost' || health === 'unreachable';
-    if (permit.isProbe) this.#endProbe(permit, health, cause);
-    else if (health === 'success') this.#countSuccess(permit);
+    const isAnswer = health === 'success' || health === 'limited';
+    if (permit.isProbe) this.#endProbe(permit, isAnswer ? 'success' : health, cause);
+    else if (isAnswer) this.#countSuccess(permit);
     else if (isFailure) this.#countFailure(permit, health, cause);
+    if (health === 'limited' && permit.account !== null) this.#countLimited(permit.account);
   }
 
   /** Opens the breaker for a reason outside its own calls. The next call is a probe. */
@@ -132,7 +143,7 @@ export class CircuitBreaker {
   }
 
   #open(): void {
-    this.#tried = new Set([...this.#window.failedByAccount.keys(), ...this.#silence.accounts]);
+    this.#tried = new Set([...this.#window.failed.accounts, ...this.#silence.accounts]);
     this.#beginEra(this.#options.clock.now());
   }
 
@@ -170,14 +181,19 @@ export class CircuitBreaker {
     else if (account === null) return;
     else if (health === 'lost' && this.#options.policy.losses === 'silence') {
       this.#countLoss(permit, account);
-    } else {
-      const { failedByAccount: counts } = window;
-      window.failed += 1;
-      const before = counts.get(account) ?? 0;
-      if (before > 0 || counts.size < MAX_ACCOUNTS) counts.set(account, before + 1);
-    }
+    } else window.failed.add(account);
     this.#cause = cause;
     if (this.#isFailing() || this.#isSilent()) this.#open();
+  }
+
+  /** While clients back off, few answers are enough to go on. */
+  #countLimited(account: string): void {
+    const { successes, failed, limited } = this.#currentWindow();
+    limited.add(account);
+    const answers = successes + failed.count;
+    if (limited.count < answers / 2) return;
+    const isNew = answers >= MIN_LIMITED_ANSWERS && limited.isOfSeveral;
+    if (this.isLimited || isNew) this.#limitedUntilMs = this.#options.clock.now() + LIMITED_MS;
   }
 
   #countLoss({ atMs }: Permit, account: string): void {
@@ -201,31 +217,52 @@ export class CircuitBreaker {
     return this.#window;
   }
 
-  /** Whether half of the calls got no connection, or half failed and the failures are those of several accounts. */
+  /** Whether half of the calls got no connection, or half failed, for several accounts. */
   #isFailing(): boolean {
-    const { successes, unreachable, failed, failedByAccount } = this.#window;
-    const isHalf = (count: number) => count >= (successes + unreachable + failed) / 2;
+    const { successes, unreachable, failed } = this.#window;
+    const isHalf = (count: number) => count >= (successes + unreachable + failed.count) / 2;
     if (unreachable >= MIN_UNREACHABLE && isHalf(unreachable)) return true;
-    if (successes + failed < this.#options.policy.minCalls || !isHalf(failed)) return false;
-    const mostOfOneAccount = Math.max(...failedByAccount.values());
-    return failedByAccount.size >= MIN_ACCOUNTS && mostOfOneAccount <= failed / 2;
+    const isEnough = successes + failed.count >= this.#options.policy.minCalls;
+    return isEnough && isHalf(failed.count) && failed.isOfSeveral;
   }
 }
 
-/** The calls of one window. */
+/** The calls of one window. Those of unproved callers count only as `successes` or `unreachable`. */
 interface CallCounts {
   readonly sinceMs: number;
   successes: number;
   unreachable: number;
-  /** The failures of all proved accounts. */
-  failed: number;
-  /** The same by account, for the first MAX_ACCOUNTS accounts. */
-  readonly failedByAccount: Map<string, number>;
+  readonly failed: CountByAccount;
+  readonly limited: CountByAccount;
 }
 
 function noCalls(clock: Clock): CallCounts {
-  const sinceMs = clock.now();
-  return { sinceMs, successes: 0, unreachable: 0, failed: 0, failedByAccount: new Map() };
+  const [failed, limited] = [new CountByAccount(), new CountByAccount()];
+  return { sinceMs: clock.now(), successes: 0, unreachable: 0, failed, limited };
+}
+
+/** Counts calls, and those of each of the first MAX_ACCOUNTS accounts. */
+class CountByAccount {
+  readonly #byAccount = new Map<string, number>();
+  count = 0;
+
+  get accounts(): Iterable<string> {
+    return this.#byAccount.keys();
+  }
+
+  /** Whether the calls are those of several accounts, since one may have a reason of its own. */
+  get isOfSeveral(): boolean {
+    const mostOfOne = Math.max(...this.#byAccount.values());
+    return this.#byAccount.size >= MIN_ACCOUNTS && mostOfOne <= this.count / 2;
+  }
+
+  add(account: string): void {
+    this.count += 1;
+    const before = this.#byAccount.get(account) ?? 0;
+    if (before > 0 || this.#byAccount.size < MAX_ACCOUNTS) {
+      this.#byAccount.set(account, before + 1);
+    }
+  }
 }
 
 /** The losses since the last answer: their accounts, and when the first and the last loss ended. */

@@ -6,13 +6,14 @@ import { callOutcome, codeOf, healthShown } from '../judge.ts';
 import type { Area, OperationTraits } from '../operation-traits.ts';
 import { Bulkhead, entryOf } from './bulkhead.ts';
 import { CircuitBreaker, ORDERS, type Permit, READS_AND_WRITES } from './circuit-breaker.ts';
-import { QuotaWatch, type QuotaWatchOptions } from './quota-watch.ts';
 import { Retries } from './retries.ts';
 
 export interface BreakersOptions {
   readonly clock: Clock;
   /** Called with the name and cause when the first breaker of an area opens, and when the last one closes. */
   readonly onCircuit: (name: string, state: 'closed' | 'open', cause: string | null) => void;
+  /** Called when an operation begins to be refused by 429, if no other is. */
+  readonly onQuota: (name: string) => void;
   /** Called each time a breaker of the area closes. */
   readonly onRecovered?: ((area: Area) => void) | undefined;
 }
@@ -33,20 +34,26 @@ export class Breakers {
     );
   }
 
-  /** Returns null if the call must be held back. */
-  admit({ operation, caller }: WireCall): Permit | null {
+  /** The operations that are refused by 429. */
+  get limited(): readonly CircuitBreaker[] {
+    return [...this.#byName.values()].filter(({ isLimited }) => isLimited);
+  }
+
+  /** Returns null if the call must be held back. A client can claim to be many accounts: only a proved one counts. */
+  admit({ operation }: WireCall, account: string | null): Permit | null {
     const name = operation.effect === 'order' ? operation.area : operation.name;
     const breaker = this.#byName.get(name) ?? this.#create(name, operation);
     if (operation.effect === 'order') this.#probeIfReadsFail(breaker);
-    // A client can claim to be many accounts, so only a proved account counts.
-    return breaker.admit(caller.tokenStatus?.provedClient?.key ?? null);
+    return breaker.admit(account);
   }
 
   /** Settles the permit of a call that was sent. */
   settle(permit: Permit, call: WireCall, exchange: Exchange): void {
     const health = healthShown(call, exchange);
     const cause = health === 'success' ? null : causeOf(call, exchange);
+    const isFirst = health === 'limited' && this.limited.length === 0;
     permit.breaker.settle(permit, health, cause);
+    if (isFirst && permit.breaker.isLimited) this.#options.onQuota(permit.breaker.name);
   }
 
   #create(name: string, { area, effect }: OperationTraits): CircuitBreaker {
@@ -86,7 +93,7 @@ function causeOf(call: WireCall, exchange: Exchange): string {
 }
 
 /** The clock must be monotonic. */
-interface ResilienceOptions extends BreakersOptions, QuotaWatchOptions {
+interface ResilienceOptions extends BreakersOptions {
   readonly random: () => number;
   readonly widths: Readonly<Record<Area, number>>;
   readonly observe: ObserveCall;
@@ -100,7 +107,6 @@ export class Resilience {
   readonly #wire: Send;
   readonly #observe: ObserveCall;
   readonly #breakers: Breakers;
-  readonly #quotas: QuotaWatch;
   readonly #bulkheads = new Map<Area, Bulkhead>();
   readonly #retries = new Map<Area, Retries>();
 
@@ -109,7 +115,6 @@ export class Resilience {
     this.#wire = wire;
     this.#observe = observe;
     this.#breakers = new Breakers(options);
-    this.#quotas = new QuotaWatch(options);
     for (const [area, width] of Object.entries(widths)) {
       this.#bulkheads.set(area, new Bulkhead(clock, width, area === 'orders'));
       // Each area has its own budget, so that failing payments do not use up the retries of trading.
@@ -128,12 +133,11 @@ export class Resilience {
     if (begun === null) return this.#ended(call, notAttempted('busy', BUSY));
     let lateAnswer: Promise<Exchange> | undefined;
     try {
-      const permit = this.#breakers.admit(call);
+      const permit = this.#breakers.admit(call, entry.isProved ? entry.account : null);
       if (permit === null) return this.#ended(call, notAttempted('circuit', CIRCUIT_OPEN));
       const exchange = await this.#wire(begun);
       if ('late' in exchange) lateAnswer = exchange.late;
       this.#breakers.settle(permit, call, exchange);
-      this.#quotas.observe(call, exchange);
       return this.#ended(call, exchange);
     } finally {
       // The call is over, and its connection free, unless a late answer of its order is awaited.
@@ -160,7 +164,7 @@ export class Resilience {
     const open = this.#breakers
       .open()
       .map(({ name, cause }) => (cause === null ? name : `${name} (${cause})`));
-    const named = [...open, ...this.#quotas.refused().map((name) => `${name} (429)`)];
+    const named = [...open, ...this.#breakers.limited.map(({ name }) => `${name} (429)`)];
     return named.length === 0 ? null : `gateway failing: ${named.join(', ')}`;
   }
 

@@ -21,13 +21,6 @@ export interface Balance {
  */
 export type ShareUsage = (keys: string[], figures: number[]) => Promise<readonly number[] | null>;
 
-interface Bucket {
-  readonly name: string;
-  readonly tokens: TokenBucket;
-  /** Usage that was not reported to the other replicas yet. */
-  unshared: number;
-}
-
 /** The maximum of buckets per kind. Beyond it the least recently used one is dropped, so that a flood costs no memory. */
 const MAX_BUCKETS = 100_000;
 const BUCKET_BYTES = 300;
@@ -66,21 +59,17 @@ export class Limiter<Name extends string> {
 
   /** Takes `points`; takes nothing if the client has less than `needed`. */
   take(name: Name, client: Client, points = 1, needed = points): Balance {
-    const nowMs = this.#clock.now();
-    const bucket = this.#bucketOf(name, client, nowMs);
-    if (points === 0 || isTooLittle(bucket.tokens.left(nowMs), needed)) {
-      return balanceOf(bucket.tokens, nowMs, needed);
-    }
-    this.#spendFrom(name, bucket, points, nowMs);
-    return balanceOf(bucket.tokens, nowMs, needed - points);
+    const bucket = this.#bucketOf(name, client);
+    if (points === 0 || bucket.isShortOf(needed)) return bucket.balance(needed);
+    this.#charge(name, bucket, points);
+    return bucket.balance(needed - points);
   }
 
   /** Charges past usage. A negative number gives tokens back. */
   spend(name: Name, client: Client, points: number): Balance {
-    const nowMs = this.#clock.now();
-    const bucket = this.#bucketOf(name, client, nowMs);
-    this.#spendFrom(name, bucket, points, nowMs);
-    return balanceOf(bucket.tokens, nowMs, 0);
+    const bucket = this.#bucketOf(name, client);
+    this.#charge(name, bucket, points);
+    return bucket.balance(0);
   }
 
   giveBack(name: Name, client: Client): void {
@@ -92,8 +81,8 @@ export class Limiter<Name extends string> {
     if (!this.take(name, to).isOver) this.giveBack(name, from);
   }
 
-  #spendFrom(name: Name, bucket: Bucket, points: number, nowMs: number): void {
-    bucket.tokens.take(points, nowMs);
+  #charge(name: Name, bucket: Bucket, points: number): void {
+    bucket.set(bucket.level - points);
     if (this.#shareUsage === undefined || !this.table[name].isShared) return;
     bucket.unshared += points;
     if (this.#unshared.size === 0) {
@@ -102,17 +91,19 @@ export class Limiter<Name extends string> {
     this.#unshared.add(bucket);
   }
 
-  #bucketOf(name: Name, client: Client, nowMs: number): Bucket {
-    const { kind, key } = client;
-    return this.#buckets.get(name)?.get(kind)?.get(key) ?? this.#newBucket(name, client, nowMs);
-  }
-
-  #newBucket(name: Name, { kind, key }: Client, nowMs: number): Bucket {
+  /** The client's bucket, refilled up to now. */
+  #bucketOf(name: Name, { kind, key }: Client): Bucket {
+    const nowMs = this.#clock.now();
+    const known = this.#buckets.get(name)?.get(kind)?.get(key);
+    if (known !== undefined) {
+      known.refill(nowMs);
+      return known;
+    }
     const buckets = memo(memo(this.#buckets, name, newKinds), kind, newBuckets);
-    return memo<string, Bucket>(buckets, key, () => {
-      const rule = memo(this.#rules, `${name} ${kind}`, () => this.#ruleOf(name, kind));
-      return { name: `${name} ${key}`, tokens: new TokenBucket(rule, nowMs), unshared: 0 };
-    });
+    const rule = memo(this.#rules, `${name} ${kind}`, () => this.#ruleOf(name, kind));
+    const bucket = new Bucket(`${name} ${key}`, rule, nowMs);
+    buckets.set(key, bucket);
+    return bucket;
   }
 
   #ruleOf(name: Name, kind: ClientKind): BucketRule {
@@ -125,30 +116,17 @@ export class Limiter<Name extends string> {
   async #shareAll(): Promise<void> {
     const buckets = [...this.#unshared];
     this.#unshared.clear();
-    const figures = buckets.flatMap(({ tokens: { rule }, unshared }) => {
-      return [rule.max, rule.perMs, unshared];
-    });
+    const figures = buckets.flatMap(({ rule, unshared }) => [rule.max, rule.perMs, unshared]);
     for (const bucket of buckets) bucket.unshared = 0;
     const names = buckets.map(({ name }) => name);
     const levels = await this.#shareUsage?.(names, figures);
     for (const [index, level] of (levels ?? []).entries()) {
-      const { tokens, unshared } = buckets[index] as Bucket;
+      const bucket = buckets[index] as Bucket;
+      bucket.refill(this.#clock.now());
       // More may have been taken since the report.
-      tokens.set(level - unshared, this.#clock.now());
+      bucket.set(level - bucket.unshared);
     }
   }
-}
-
-function isTooLittle(left: number, needed: number): boolean {
-  return left + TOLERANCE < needed;
-}
-
-function balanceOf(tokens: TokenBucket, nowMs: number, needed: number): Balance {
-  const { max, perMs } = tokens.rule;
-  const left = tokens.left(nowMs);
-  const isOver = isTooLittle(left, needed);
-  const awaited = isOver ? needed : max;
-  return { isOver, left, max, waitMs: (awaited - left) / perMs };
 }
 
 interface BucketRule {
@@ -158,31 +136,41 @@ interface BucketRule {
   readonly maxDebt: number;
 }
 
-class TokenBucket {
+/** A token bucket. */
+class Bucket {
+  readonly name: string;
   readonly rule: BucketRule;
-  #level: number;
-  #levelAtMs: number;
-
-  constructor(rule: BucketRule, nowMs: number) {
-    this.rule = rule;
-    this.#level = rule.max;
-    this.#levelAtMs = nowMs;
-  }
-
+  /** Usage that was not reported to the other replicas yet. */
+  unshared = 0;
   /** A level below 0 is debt. */
-  left(nowMs: number): number {
-    const earned = (nowMs - this.#levelAtMs) * this.rule.perMs;
-    return Math.min(this.rule.max, this.#level + earned);
+  level: number;
+  #refilledAtMs: number;
+
+  constructor(name: string, rule: BucketRule, nowMs: number) {
+    this.name = name;
+    this.rule = rule;
+    this.level = rule.max;
+    this.#refilledAtMs = nowMs;
   }
 
-  /** Takes points, and returns the new level, which is debt if there were too few. Negative points are given back. */
-  take(points: number, nowMs: number): number {
-    return this.set(this.left(nowMs) - points, nowMs);
+  refill(nowMs: number): void {
+    const { max, perMs } = this.rule;
+    this.level = Math.min(max, this.level + (nowMs - this.#refilledAtMs) * perMs);
+    this.#refilledAtMs = nowMs;
   }
 
-  set(level: number, nowMs: number): number {
-    this.#level = Math.max(-this.rule.maxDebt, Math.min(this.rule.max, level));
-    this.#levelAtMs = nowMs;
-    return this.#level;
+  set(level: number): void {
+    this.level = Math.max(-this.rule.maxDebt, Math.min(this.rule.max, level));
+  }
+
+  isShortOf(needed: number): boolean {
+    return this.level + TOLERANCE < needed;
+  }
+
+  balance(needed: number): Balance {
+    const { max, perMs } = this.rule;
+    const isOver = this.isShortOf(needed);
+    const awaited = isOver ? needed : max;
+    return { isOver, left: this.level, max, waitMs: (awaited - this.level) / perMs };
   }
 }

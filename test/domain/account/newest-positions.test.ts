@@ -95,6 +95,7 @@ test('a read fails if its answer is older than an evicted list', async () => {
   // No list fits, so each is evicted at once.
   newestPositions = new NewestPositions(ledger, 1);
   const openPositions = new OpenPositions({
+    ledger,
     gateway: {
       async getOpenPositions() {
         newestPositions.offer(phone, list(3, 'newer'));

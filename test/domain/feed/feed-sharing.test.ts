@@ -97,6 +97,7 @@ test('neither queries nor the feed of an account serve a list older than a list 
     answerOf([position(id)], { logicalTime, atMs: clock.now() });
   let answer = listOf('older', 0);
   const openPositions = new OpenPositions({
+    ledger,
     gateway: { getOpenPositions: async () => answer },
     // These are empty, as if the feed's list was evicted.
     newestPositions: new NewestPositions(ledger, 1e8),

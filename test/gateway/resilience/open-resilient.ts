@@ -22,15 +22,15 @@ export function openResilient(
   const clock = createScriptedClock();
   /** Each opening and closing of a breaker, such as `orders open`. */
   const circuitChanges: string[] = [];
-  /** Each change of the operations that are refused by 429. */
-  const quotaChanges: string[] = [];
+  /** The operations that began to be refused by 429. */
+  const quotas: string[] = [];
   const retries: string[] = [];
   const resilience = new Resilience(new Transport(pools, new LogicalClock()).send, {
     clock,
     random: () => 0.5,
     widths,
     onCircuit: (name, state) => circuitChanges.push(`${name} ${state}`),
-    onQuota: (name, state) => quotaChanges.push(`${name} ${state}`),
+    onQuota: (name) => quotas.push(name),
     observe({ operation, resends }) {
       if (resends) retries.push(operation.name);
     },
@@ -52,7 +52,7 @@ export function openResilient(
     client,
     resilience,
     circuitChanges,
-    quotaChanges,
+    quotas,
     retries,
     pools,
     runClockUntil,
