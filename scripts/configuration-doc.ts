@@ -1,9 +1,7 @@
 import { fileVariable, mayBeFile } from '../src/config/given-value.ts';
 import type { Setting } from '../src/config/kinds.ts';
 import { SETTINGS, type SettingName } from '../src/config/settings.ts';
-
-const START = '<!-- configuration: written by `npm run docs` -->';
-const END = '<!-- /configuration -->';
+import { withPart } from './page-part.ts';
 
 /** The settings that a production start needs first. */
 const FIRST: readonly SettingName[] = [
@@ -23,11 +21,6 @@ const FIRST: readonly SettingName[] = [
 
 /** The page with its tables made again from the settings. The rest of its text is unchanged. */
 export function withConfigurationTable(page: string): string {
-  const [before, rest, ...furtherStarts] = page.split(START);
-  const after = rest?.split(END)[1];
-  if (before === undefined || after === undefined || furtherStarts.length > 0) {
-    throw new Error(`docs/configuration.md must hold "${START}" and "${END}" once`);
-  }
   const remaining = (Object.keys(SETTINGS) as SettingName[]).filter(
     (name) => !FIRST.includes(name),
   );
@@ -35,7 +28,7 @@ export function withConfigurationTable(page: string): string {
     'Only `GATEWAY_URL` is mandatory. Decide on each of the others: its default may not fit your deployment.';
   const first = `## For a production start\n\n${note}\n\n${table(FIRST)}`;
   const others = `## All others\n\n${table(remaining)}`;
-  return `${before}${START}\n\n${first}\n${others}\n${END}${after}`;
+  return withPart(page, 'configuration', `${first}\n${others}`);
 }
 
 function table(names: readonly SettingName[]): string {

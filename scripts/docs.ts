@@ -8,6 +8,7 @@ import { generatedFiles, ROWS, rowsFile } from './client-generated.ts';
 import { withConfigurationTable } from './configuration-doc.ts';
 import { errorsPage } from './errors-doc.ts';
 import { metricsPage } from './metrics-doc.ts';
+import { withOperations } from './operations-doc.ts';
 import { prometheusRule } from './prometheus-rule.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -25,6 +26,7 @@ for await (const [path, text] of madeFromCode()) {
 
 async function* madeFromCode(): AsyncGenerator<readonly [path: string, text: string]> {
   yield ['docs/configuration.md', withConfigurationTable(read('docs/configuration.md'))];
+  yield ['docs/gateway.md', withOperations(read('docs/gateway.md'))];
   yield ['docs/openapi.json', `${JSON.stringify(openApi(), null, 2)}\n`];
   yield ['docs/errors.md', errorsPage()];
   yield ['docs/metrics.md', metricsPage()];

@@ -166,7 +166,9 @@ test('the autoscaler uses the CPU and a metric of the service', () => {
   expect(readProject('docs', 'metrics.md')).toMatch(
     new RegExp(`^- \`${pods.metric.name}\`: (?!Histogram)`, 'm'),
   );
-  expect(readDeployed('kubernetes', 'README.md')).toContain(`{ as: ${pods.metric.name} }`);
+  expect(readDeployed('kubernetes', 'autoscaler-sockets.yaml')).toContain(
+    `{ as: ${pods.metric.name} }`,
+  );
 });
 
 test('the trusted proxies are the ingress, not a network of pods', () => {

@@ -2,8 +2,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { firstCallOf } from '../../src/gateway/operation-traits.ts';
-import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { LONGEST } from '../support/long-suites.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -84,18 +82,6 @@ test('pages name only existing commands', () => {
   });
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter(({ command }) => !Object.hasOwn(COMMANDS, command))).toEqual([]);
-});
-
-test('docs/gateway.md lists all operations of the gateway', () => {
-  const text = readFileSync(join(root, 'docs/gateway.md'), 'utf8');
-  const rows = [...text.matchAll(/^\| (\d+) \| `(\w+ [^`]+)` \|/gm)].map((row) => row.slice(1));
-  const operations = Object.values(OPERATIONS);
-  expect(rows).toEqual(
-    operations.map((operation) => {
-      const { method, path } = firstCallOf(operation);
-      return [String(operation.number), `${method} ${path}`];
-    }),
-  );
 });
 
 test('code names only existing pages and headings', () => {

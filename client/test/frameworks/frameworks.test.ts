@@ -9,12 +9,12 @@ import { forRequest } from '../../src/server.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 import { createApp, type InstalledApp, packagesOf } from '../support/installed-app.ts';
 import { namedSamples } from '../support/samples.ts';
-import { FRAMEWORKS } from './frameworks.ts';
+import { FRAMEWORKS, HOME } from './frameworks.ts';
 
 // npm installs and builds hundreds of packages.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 900_000 });
 
-const SECTIONS = ['React', 'On a server'];
+const GUIDES_URL = 'http://127.0.0.1:4000';
 const ASKED = inFull(1_000, 200);
 const AT_ONCE = 50;
 /** A line of code that waits. */
@@ -34,26 +34,27 @@ interface Visitor {
 
 /** A file of the guide, with the address of this service. */
 function printed(file: string): string {
-  const [sample] = SECTIONS.flatMap(
-    (each) => namedSamples('docs/clients.md', each).get(file) ?? [],
-  );
+  const sample = namedSamples('docs/clients.md', 'React').get(file);
   if (sample === undefined) throw new Error(`the guide has no ${file}`);
-  return sample.text.replaceAll('http://127.0.0.1:4000', service.url);
+  return sample.text.replaceAll(GUIDES_URL, service.url);
 }
 
-/** The guide's module with a delay before its requests. It also tries to follow live data. */
+/** The module with the address of this service. */
+const home = () => HOME.replaceAll(GUIDES_URL, service.url);
+
+/** The module with a delay before its requests. It also tries to follow live data. */
 function lateModule(): string {
   const tries = `${LATE}
   const late = forRequest(token ?? null, { url }) as unknown as { positions(sink: unknown): void };
   try { late.positions(() => {}); } catch (error) { console.log('refused:', String(error)); }`;
-  return printed('home.ts').replace(/(?<=homeOf\(.*\) \{\n)/, tries);
+  return home().replace(/(?<=homeOf\(.*\) \{\n)/, tries);
 }
 
 /** The mistake that guides warn of: a module with one client for all users. */
 function sharedModule({ imports, value }: { imports: string; value: string }): string {
   return `import { createClient } from 'trading-graph-client';
 ${imports}
-${printed('home.ts')
+${home()
   .replace(/^import .*\n/, '')
   .replaceAll(/forRequest\(.*?, \{ url \}\)/g, 'client')
   .replace('token: string | undefined', '_token: string | undefined')}
@@ -105,7 +106,7 @@ for (const { framework, packages, reason } of suites) {
       await framework.create(app);
       await app.install();
       const files = {
-        ...page('', printed('home.ts')),
+        ...page('', home()),
         ...page('late', lateModule()),
         ...(token && page('shared', sharedModule(token))),
         ...live(printed),

@@ -13,7 +13,7 @@ export interface Framework {
   readonly env?: Files;
   /** Makes the app like its users do. */
   create(app: InstalledApp): Promise<void>;
-  /** A page for a path, and the guide's module that the page uses. */
+  /** A page for a path, and the module that the page uses. */
   page(path: string, module: string): Files;
   /** The page `/live`: the component of another guide, which follows live data. */
   live(printed: Printed): Files;
@@ -28,6 +28,25 @@ export interface Framework {
   /** The program that serves on a port, with its arguments. */
   serve(port: number): readonly string[];
 }
+
+/** A module that answers each request by a client of its own. */
+export const HOME = `import { forRequest } from 'trading-graph-client/server';
+
+export interface Home {
+  session: { login: string; balance: number } | null;
+  positions: { id: string; symbol: string; profit: number }[] | null;
+}
+
+const url = 'http://127.0.0.1:4000/graphql';
+
+/** The home screen of the user whose token it is; without one \`session\` is null. */
+export async function homeOf(token: string | undefined) {
+  const { data } = await forRequest(token ?? null, { url }).query<Home>(
+    '{ session { login balance } positions { id symbol profit } }',
+  );
+  return data;
+}
+`;
 
 const NEXT_PAGE = `import { cookies } from 'next/headers';
 import { Suspense } from 'react';
