@@ -1,6 +1,8 @@
 package tradinggraph
 
 import java.time.Instant
+import kotlin.time.Duration
+import kotlin.time.Duration.Companion.seconds
 import kotlinx.serialization.json.JsonObject
 
 /** The account, as far as it is known. */
@@ -39,11 +41,15 @@ public data class Row(val fields: JsonObject) {
   public fun time(name: String): Instant? = fields.time(name)
 }
 
-/** The fields that are followed, by the names of the schema. Without a name the orders, or the session, are left out. */
-public data class LiveFields(
+/** How the account is followed: which fields, by the names of the schema. Without a name the orders, or the session, are left out. */
+public data class LiveOptions(
   val positions: String = "symbol name side units invested priceOpen priceCurrent profit stopLoss takeProfit digits",
   val orders: String = "symbol name side units kind priceOpen priceCurrent stopLoss takeProfit digits",
   val session: String = "login currency balance equity profits",
+  /** At most one event in this time. */
+  val interval: Duration? = null,
+  /** The longest time without an event, 15 to 60 s. */
+  val heartbeat: Duration = 15.seconds,
 ) {
   private val ticks = "priceCurrent profit rateProfit updatedAt".split(' ').filter { it in positions.split(' ') }.joinToString(" ")
   private val figures = if (session.isEmpty()) "" else "session { id fetchedAt $session }"

@@ -1,6 +1,13 @@
 package tradinggraph
 
+import java.io.File
+import java.net.URLDecoder
+import java.net.URLEncoder
+import java.nio.file.Files
+import java.nio.file.StandardCopyOption.ATOMIC_MOVE
+import java.nio.file.StandardOpenOption.*
 import kotlin.math.max
+import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.*
 
 private const val SLEPT_MS = 2_000
@@ -26,13 +33,33 @@ public object AlwaysOn : Device {
   override val isVisible: StateFlow<Boolean> = MutableStateFlow(true)
 }
 
-/** Where the keys of orders outlive the app. The README has an encrypted one for Android. */
+/** Where the keys of orders outlive the app. */
 public interface KeyStorage {
-  /** All entries whose names begin so. */
-  public suspend fun read(prefix: String): Map<String, String>
+  /** All entries by their names. */
+  public suspend fun read(): Map<String, String>
 
   /** Writes an entry, or removes it (null). Returns once the change outlives the app, and throws if it cannot. */
   public suspend fun write(name: String, text: String?)
+}
+
+/** Keeps the keys in a folder of their own. On Android take one in `noBackupFilesDir`, which belongs to the app alone. */
+public class FileStorage(private val folder: File) : KeyStorage {
+  override suspend fun read(): Map<String, String> = withContext(Dispatchers.IO) {
+    folder.listFiles { file -> file.extension != PART }.orEmpty().associate { URLDecoder.decode(it.name, "UTF-8") to it.readText() }
+  }
+
+  override suspend fun write(name: String, text: String?): Unit = withContext(Dispatchers.IO) {
+    val file = File(folder.apply { mkdirs() }, URLEncoder.encode(name, "UTF-8")).toPath()
+    if (text == null) return@withContext Unit.also { Files.deleteIfExists(file) }
+    // A kill leaves the old text or the new one, and no half.
+    val part = file.resolveSibling("${file.fileName}.$PART")
+    Files.write(part, text.toByteArray(), CREATE, WRITE, TRUNCATE_EXISTING, SYNC)
+    Files.move(part, file, ATOMIC_MOVE)
+  }
+
+  private companion object {
+    const val PART = "part"
+  }
 }
 
 /** Time since its creation. A clock may have been set, or stood still while the device slept: the longer time is the safe one. */

@@ -2,8 +2,6 @@ package tradinggraph
 
 import kotlin.coroutines.cancellation.CancellationException
 import kotlin.random.Random
-import kotlin.time.Duration
-import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.*
 import kotlinx.serialization.json.JsonObject
@@ -11,6 +9,9 @@ import kotlinx.serialization.json.JsonObject
 private const val CONNECTING_MS = 5_000L
 private const val POLL_MS = 5_000L
 private const val INSTANT_MS = 1_000L
+
+/** How long a hidden app keeps its connection. */
+private const val HIDDEN_MS = 30_000L
 private const val SHORT_LIFE_MS = 2_000L
 
 /** After so many refused sockets in a row the account is asked for by queries. */
@@ -18,17 +19,6 @@ private const val UNREACHABLE_AFTER = 2
 
 /** Not to be repeated at once, but not for ever: a faulty answer is mended at some time, a locked account opened. */
 private val PASSING = setOf("GATEWAY_REFUSED", "GATEWAY_CONTRACT", "INTERNAL", "PROTOCOL")
-
-/** How an account is followed. */
-public data class LiveOptions(
-  val fields: LiveFields = LiveFields(),
-  /** At most one event in this time. */
-  val interval: Duration? = null,
-  /** The longest time without an event, 15 to 60 s. */
-  val heartbeat: Duration = 15.seconds,
-  /** How long a hidden app keeps its connection. */
-  val hidden: Duration = 30.seconds,
-)
 
 /** Where a [LiveAccount] gets its events from. */
 public interface LiveSource {
@@ -114,7 +104,7 @@ public class LiveAccount(
   private fun isHidden() = device.isVisible.transformLatest { isVisible ->
     emit(false)
     if (isVisible) return@transformLatest
-    delay(options.hidden)
+    delay(HIDDEN_MS)
     emit(true)
   }
 

@@ -10,6 +10,7 @@ import kotlinx.coroutines.sync.*
 import kotlinx.serialization.json.JsonObject
 
 private const val AT_ONCE = 4
+private const val RESUME_MS = 30_000L
 
 /** A key whose outcome is unknown, or may not have been shown. */
 internal data class StoredKey(
@@ -50,7 +51,8 @@ internal class OrderContext(
   /** One write at a time, in the order of the calls: a key that is placed again must not be dropped by its former end. */
   private suspend fun write(stored: StoredKey, text: String?) = writing.withLock { guarded { storage.write(stored.name, text) } }
 
-  suspend fun stored(login: String): List<StoredKey> = guarded { storage.read("orders/$login/") }.map { (name, text) ->
+  suspend fun stored(login: String): List<StoredKey> = guarded { storage.read() }.mapNotNull { (name, text) ->
+    if (!name.startsWith("orders/$login/")) return@mapNotNull null
     val entry = parseJson(text)
     val sendBefore = entry.number("sendBefore")?.toLong() ?: 0
     val input = entry.field("input") as? JsonObject ?: NOTHING
@@ -72,27 +74,54 @@ public class Orders internal constructor(private val own: OrderContext) {
   public fun ticket(maxWait: Duration? = null): Ticket = Ticket(own, maxWait)
 
   /**
-   * The orders of earlier runs whose outcome the app had not shown, with their outcomes. It sends no order: the key of one that has not
-   * arrived is closed. To be called at each start and sign-in. Throws a [TradingGraphException].
+   * The orders of earlier runs whose outcome the app had not shown. It sends no order: the key of one that has not arrived is closed. To
+   * be called at each start and sign-in. It throws nothing: it waits until the service answers, and finds none while nobody is signed in.
    */
-  public suspend fun resume(within: Duration = 30.seconds): List<Ticket> = own.scope.async {
-    val since = Stopwatch(own.device)
-    val stored = withTimeoutOrNull(within) {
+  public suspend fun resume(): List<ResumedOrder> = withContext(own.platform.dispatcher) {
+    val atOnce = Semaphore(AT_ONCE)
+    earlier().map { async { atOnce.withPermit { resumed(it) } } }.awaitAll()
+  }.map { (order, settle) -> order.also { settle() } }
+
+  /** The keys of earlier runs, once it is known whose they are. */
+  private suspend fun earlier(): List<StoredKey> {
+    for (failures in 0..Int.MAX_VALUE) try {
+      own.device.network.first { it != null }
       val login = own.requests.login()
       own.learnTime()
-      own.stored(login).filter { it.key !in own.underWay }
-    } ?: throw lateError()
-    val atOnce = Semaphore(AT_ONCE)
-    stored.map { async { atOnce.withPermit { resumed(it, within.inWholeMilliseconds - since.elapsedMs) } } }.awaitAll()
-  }.await().map { (ticket, settle) -> ticket.also { settle() } }
+      return own.stored(login).filter { it.key !in own.underWay }
+    } catch (error: TradingGraphException) {
+      if (error.code == SIGNED_OUT) break
+      delay(backoffMs(failures, own.platform.random, error.retryAfterSeconds))
+    }
+    return emptyList()
+  }
 
-  private suspend fun resumed(stored: StoredKey, withinMs: Long): Pair<Ticket, () -> Unit> {
+  private suspend fun resumed(stored: StoredKey): Pair<ResumedOrder, () -> Unit> {
     val order = Order(own, stored.order, stored.sendBefore - stored.madeAt, stored)
     val known = stored.answer?.let { Found(outcomeOf(it, stored.key, isFirst = true), it) }
-    val found = known ?: order.seek(withinMs, sends = false)
+    val found = known ?: order.seek(RESUME_MS, sends = false)
     val settle = { if (found.outcome !is Outcome.Unknown) order.settle(found.answer) }
-    return Ticket(own, null, order, found.outcome, stored, isKnown = known != null) to settle
+    return ResumedOrder(own, stored, found.outcome, isKnown = known != null, Ticket(own, null, order, found.outcome)) to settle
   }
+}
+
+/** An order of an earlier run. */
+public class ResumedOrder internal constructor(
+  private val own: OrderContext,
+  private val stored: StoredKey,
+  public val outcome: Outcome,
+  /** Whether the earlier run had the outcome already, but may not have shown it. */
+  public val isKnown: Boolean,
+  /** Its `retry()` asks again for an unknown outcome. */
+  public val ticket: Ticket,
+) {
+  public val placed: NewOrder get() = stored.order
+
+  /** By the server's clock. */
+  public val placedAt: Instant get() = Instant.ofEpochMilli(stored.madeAt)
+
+  /** Drops an order that the user has dealt with. Until then each start reports an unknown one again. */
+  public suspend fun forget(): Unit = own.scope.async { own.drop(stored) }.await()
 }
 
 /** [step] is null unless the order is under way; [outcome] is the last one. */
@@ -104,9 +133,6 @@ public class Ticket internal constructor(
   private val maxWait: Duration?,
   private var order: Order? = null,
   outcome: Outcome? = null,
-  private val stored: StoredKey? = null,
-  /** Of an order of an earlier run: whether that run had the outcome already, but may not have shown it. */
-  public val isKnown: Boolean = false,
 ) {
   private val shown = MutableStateFlow(TicketState(outcome = outcome))
   private var running: Deferred<Outcome>? = null
@@ -115,10 +141,6 @@ public class Ticket internal constructor(
 
   /** The key; null before the order was first sent. */
   public val key: String? get() = order?.key
-
-  /** What was ordered, and when, by the server's clock; null for an order of this run. */
-  public val placed: NewOrder? = stored?.order
-  public val placedAt: Instant? = stored?.let { Instant.ofEpochMilli(it.madeAt) }
 
   /**
    * Places the order, and seeks its outcome for this time. A second tap joins the first. Another order is not placed while this one is
@@ -138,9 +160,6 @@ public class Ticket internal constructor(
       shown.value = TicketState()
     }
   }
-
-  /** Drops an order of an earlier run that the user has dealt with. Until then each start reports an unknown order again. */
-  public suspend fun forget(): Unit = own.scope.async { stored?.let { own.drop(it) } ?: Unit }.await()
 
   private fun start(placed: NewOrder, within: Duration): Deferred<Outcome> {
     val known = order

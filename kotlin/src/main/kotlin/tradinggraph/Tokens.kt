@@ -12,14 +12,17 @@ private const val MAX_PAUSE_MS = 60_000L
 /** A renewed token that is refused in this time is not renewed once more. */
 private const val NEW_MS = 60_000L
 
-/** Gives the app's token, or null if nobody is signed in. With `force` the last token was refused: it must be a new one. */
-public typealias TokenSource = suspend (force: Boolean) -> String?
+/**
+ * Gives the app's token, or null if nobody is signed in. With `force` the last token was refused: it must be a new one. If it throws,
+ * it is asked again later, except for `SIGNED_OUT`, which ends the sign-in with that reason.
+ */
+public typealias TokenSource = suspend TradingGraph.(force: Boolean) -> String?
 
 /** The tokens of the app. One request at a time asks for them, so that all share one renewal. */
 internal class Tokens(
   private val scope: CoroutineScope,
   private val device: Device,
-  private val source: TokenSource,
+  private val source: suspend (force: Boolean) -> String?,
   private val onSignedOut: (TradingGraphException) -> Unit,
 ) {
   /** Another object after each announcement of the app that another account may be signed in. */
@@ -81,9 +84,10 @@ internal class Tokens(
     // Meanwhile another account may have signed in.
     if (before !== signIn) return present()
     val token = answer.getOrElse { thrown ->
-      // What the app's function throws signs nobody out.
-      val passes = (thrown as? TradingGraphException)?.takeIf { it.retryable }
-      throw noted(passes ?: networkError("`token` failed: ${thrown.message}", thrown), force)
+      val known = thrown as? TradingGraphException
+      if (known?.code == SIGNED_OUT) throw noted(signOut(known), force)
+      // What else the app's function throws signs nobody out.
+      throw noted(known?.takeIf { it.retryable } ?: networkError("`token` failed: ${thrown.message}", thrown), force)
     }?.removePrefix("Bearer ")?.trim()
     if (token.isNullOrEmpty() || (force && token in refused)) throw noted(signOut(), force)
     if (token !in refused) take(token, force)
@@ -108,8 +112,7 @@ internal class Tokens(
     return error
   }
 
-  private fun signOut(): TradingGraphException {
-    val error = signedOut()
+  private fun signOut(error: TradingGraphException = signedOut()): TradingGraphException {
     current = null
     if (!isSignedOut) onSignedOut(error)
     isSignedOut = true

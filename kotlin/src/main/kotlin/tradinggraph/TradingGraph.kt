@@ -4,8 +4,6 @@ import java.time.Instant
 import java.util.concurrent.Executors
 import java.util.concurrent.TimeUnit
 import kotlin.random.Random
-import kotlin.time.Duration
-import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.*
 import kotlinx.coroutines.channels.Channel
 import kotlinx.coroutines.flow.*
@@ -39,7 +37,7 @@ public class TradingGraph internal constructor(
   private val platform: Platform,
 ) : AutoCloseable {
   /**
-   * [token] is asked before each request; with `force` the last token was refused. [http] is used without its repeats and redirects,
+   * [token] is asked before each request. [http] is used without its repeats and redirects,
    * which could send an order twice.
    */
   public constructor(
@@ -54,7 +52,7 @@ public class TradingGraph internal constructor(
 
   private val scope = CoroutineScope(platform.dispatcher + SupervisorJob())
   private val clock = ServerClock(device)
-  private val tokens = Tokens(scope, device, token, ::signedOut)
+  private val tokens = Tokens(scope, device, { force -> token(force) }, ::signedOut)
   private val requests = Requests(scope, Http(platform, url, device, clock), tokens, device, platform.random)
   private val source = AccountSource(Socket(platform, url, device, live.heartbeat.inWholeMilliseconds))
 
@@ -64,9 +62,8 @@ public class TradingGraph internal constructor(
   /** The user's orders. */
   public val orders: Orders = Orders(OrderContext(scope, requests, tokens, clock, device, storage, platform))
 
-  /** A query. It is sent again after errors that pass, within [timeout]. */
-  public suspend fun query(text: String, variables: JsonObject = NOTHING, timeout: Duration = 30.seconds): Answer =
-    request(Outgoing(text, variables, timeoutMs = timeout.inWholeMilliseconds))
+  /** A query. It is sent again after errors that pass, within half a minute. */
+  public suspend fun query(text: String, variables: JsonObject = NOTHING): Answer = request(Outgoing(text, variables))
 
   /** A query with `@defer`: each state of its answer. */
   public fun parts(text: String, variables: JsonObject = NOTHING): Flow<Answer> = channelFlow {
@@ -75,9 +72,16 @@ public class TradingGraph internal constructor(
     if (answer != last) send(answer)
   }.buffer(Channel.UNLIMITED)
 
-  /** A mutation. It is sent once more only if its token was refused. A sign-in is [anonymous]: it goes without a token. */
+  /** A mutation. It is sent once more only if its token was refused. With [anonymous] it goes without a token. */
   public suspend fun mutate(text: String, variables: JsonObject = NOTHING, anonymous: Boolean = false): Answer =
     request(Outgoing(text, variables, isMutation = true, isAnonymous = anonymous))
+
+  /** A token by the service's `login`. Throws a [TradingGraphException]: `SIGNED_OUT`, with the server's reason, if it refuses the two. */
+  public suspend fun signIn(email: String, password: String): String {
+    val answer = mutate(LOGIN, jsonOf("input" to jsonOf("email" to email, "password" to password)), anonymous = true)
+    val login = answer.data.field("login") ?: throw answer.errors.firstOrNull() ?: protocolError("The answer has no sign-in.")
+    return login.text("accessToken") ?: throw signedOut("The sign-in was refused: ${login.text("message") ?: login.text("error")}")
+  }
 
   /** To be called after each sign-in and sign-out, since another account may be signed in. */
   public suspend fun tokenChanged(): Unit = withContext(platform.dispatcher) {
@@ -107,7 +111,7 @@ public class TradingGraph internal constructor(
         noteAccount(token)
         val (interval, heartbeat) = live.interval?.inWholeMilliseconds to live.heartbeat.inWholeSeconds
         val variables = jsonOf("after" to after(), "intervalMs" to interval, "heartbeatSeconds" to heartbeat)
-        socket.events(jsonOf("query" to live.fields.subscription, "variables" to variables), token).collect { data ->
+        socket.events(jsonOf("query" to live.subscription, "variables" to variables), token).collect { data ->
           tokens.accepted(token)
           emit(data.field("accountChanges") as? JsonObject ?: throw protocolError("The event has no changes."))
         }
@@ -133,7 +137,7 @@ public class TradingGraph internal constructor(
 
     override suspend fun polled(): JsonObject {
       val askedAt = Instant.ofEpochMilli(clock.now ?: device.wallMillis())
-      val request = Outgoing(live.fields.query, repeats = false, login = requests.login(), timeoutMs = POLL_MS)
+      val request = Outgoing(live.query, repeats = false, login = requests.login(), timeoutMs = POLL_MS)
       val answer = requests.send(request)
       return snapshotOf(answer.data ?: throw answer.errors.first(), askedAt)
     }
@@ -143,6 +147,8 @@ public class TradingGraph internal constructor(
 
   private companion object {
     const val POLL_MS = 10_000L
+    const val LOGIN = "mutation SignIn(\$input: LoginInput!) { login(input: \$input) { " +
+      "... on LoginSuccess { accessToken } ... on Refusal { error message } } }"
 
     fun platformOf(http: OkHttpClient): Platform {
       // Daemons, or an idle thread would keep a program running for a minute.

@@ -3,6 +3,7 @@ package tradinggraph.sandbox
 import java.net.URI
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit
+import kotlin.test.assertContains
 import kotlin.test.assertEquals
 import kotlin.test.assertIs
 import kotlin.test.assertTrue
@@ -47,7 +48,7 @@ class SandboxTest {
     @Volatile
     var isAlive = true
 
-    override suspend fun read(prefix: String) = entries.filterKeys { it.startsWith(prefix) }
+    override suspend fun read() = entries.toMap()
 
     override suspend fun write(name: String, text: String?) {
       if (!isAlive) return
@@ -79,21 +80,13 @@ class SandboxTest {
   }
 
   /** A run of the app, signed in as this user. */
-  private fun run(email: String = "demo@example.com", storage: KeyStorage = Storage()): TradingGraph {
-    lateinit var graph: TradingGraph
+  private fun run(email: String = "demo@example.com", storage: KeyStorage = Storage(), password: String = "demo"): TradingGraph {
     var token: String? = null
     val source: TokenSource = { force ->
-      if (force || token == null) {
-        val input = jsonOf("input" to jsonOf("email" to email, "password" to "demo"))
-        val answer = graph.mutate(LOGIN, input, anonymous = true)
-        answer.errors.firstOrNull()?.let { throw it }
-        token = answer.data.field("login").text("accessToken")
-      }
+      if (force || token == null) token = signIn(email, password)
       token
     }
-    graph = TradingGraph("${proxy.url}/graphql", source, storage, phone)
-    open.add(graph)
-    return graph
+    return TradingGraph("${proxy.url}/graphql", source, storage, phone).also(open::add)
   }
 
   private fun follow(graph: TradingGraph) = scope.launch { graph.account.state.collect {} }
@@ -145,9 +138,12 @@ class SandboxTest {
     }
     service.kill()
     graph.until { it.status == Status.OFFLINE && it.error != null }
+    // An app that starts without a service waits for it.
+    val resumed = async { run().orders.resume() }
     service.start()
     val back = graph.until { it.status == Status.LIVE }
     assertEquals(graph.symbols(), back.symbols())
+    assertEquals(emptyList(), resumed.await())
     assertEquals(back.totals?.number("count")?.toInt(), back.positions?.size)
     val silentAt = System.nanoTime()
     proxy.isSilent = true
@@ -223,7 +219,7 @@ class SandboxTest {
       for (each in killed) each.close()
       val resumed = run().orders.resume()
       assertEquals(5, resumed.size, "round $round")
-      for (ticket in resumed) assertIs<Outcome.Accepted>(ticket.state.value.outcome, "round $round")
+      for (order in resumed) assertIs<Outcome.Accepted>(order.outcome, "round $round")
       eventually("the keys are dropped") { entries.isEmpty() }
     }
     assertEquals(before + 20, service.calls("openPosition"))
@@ -261,7 +257,13 @@ class SandboxTest {
     assertEquals(before + 1, service.calls("openPosition"))
   }
 
-  private companion object {
-    const val LOGIN = "mutation (\$input: LoginInput!) { login(input: \$input) { ... on LoginSuccess { accessToken } } }"
+  @Test
+  fun `a wrong password ends the list with the server's reason, and leaves no earlier orders to wait for`() = runBlocking {
+    val graph = run(password = "wrong")
+    follow(graph)
+    val ended = graph.until { it.error != null }
+    assertEquals("SIGNED_OUT", ended.error?.code)
+    assertContains(ended.error?.message.orEmpty(), "INVALID_CREDENTIALS")
+    assertEquals(emptyList(), graph.orders.resume())
   }
 }

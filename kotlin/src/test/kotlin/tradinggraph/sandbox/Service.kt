@@ -29,7 +29,7 @@ class Service : AutoCloseable {
       "PORT" to "$port", "ADMIN_PORT" to "0", "ORDER_STORE" to "$orders", "SANDBOX_SEED" to "kotlin", "SANDBOX_TICK_MS" to "200",
       "POSITIONS_POLL_MS" to "200", "RATE_LIMIT_PER_MINUTE" to "100000", "LOGIN_LIMIT_PER_MINUTE" to "1000", "LOG_LEVEL" to "warn",
     )
-    val builder = ProcessBuilder(node(), "src/main.ts").directory(ROOT).redirectOutput(ProcessBuilder.Redirect.DISCARD)
+    val builder = ProcessBuilder(node(), System.getenv("TEST_PROGRAM") ?: "src/main.ts").directory(ROOT).redirectOutput(ProcessBuilder.Redirect.DISCARD)
     builder.redirectError(ProcessBuilder.Redirect.INHERIT).environment().putAll(own)
     process = builder.start()
     eventually("the service is ready") { runCatching { ask("GET", "/health/ready") }.isSuccess }

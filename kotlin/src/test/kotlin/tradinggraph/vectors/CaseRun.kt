@@ -39,7 +39,7 @@ class CaseRun(private val case: JsonObject, private val event: JsonObject) {
   private var open: FakeNetwork.FakeRequest? = null
   private val taps = mutableListOf<Tap>()
   private val answers = mutableMapOf<String, Answer>()
-  private var resumed: List<Ticket>? = null
+  private var resumed: List<ResumedOrder>? = null
   private var signedOut = 0
   private val random = object : Random() {
     override fun nextBits(bitCount: Int) = 0
@@ -64,11 +64,10 @@ class CaseRun(private val case: JsonObject, private val event: JsonObject) {
   /** Made at the first step that needs it, which says which list is followed. */
   private fun client(): TradingGraph = graph ?: run {
     val heartbeat = (case.number("heartbeatSeconds") ?: 15.0).seconds
-    val fields = if (list == "positions") LiveFields(orders = "", session = "") else LiveFields()
     val resends = case.boolean("resends") ?: true
     val platform = Platform(network.calls(), network.sockets(), evict = {}, resends, dispatcher = time, random = random)
-    val live = LiveOptions(fields, heartbeat = heartbeat)
-    TradingGraph("https://fake.example/graphql", market::token, network.storage(), network.device, live, { signedOut += 1 }, platform)
+    val live = if (list == "positions") LiveOptions(orders = "", session = "", heartbeat = heartbeat) else LiveOptions(heartbeat = heartbeat)
+    TradingGraph("https://fake.example/graphql", { market.token(it) }, network.storage(), network.device, live, { signedOut += 1 }, platform)
   }.also { graph = it }
 
   private fun act(name: String, step: JsonObject) {
@@ -161,7 +160,7 @@ class CaseRun(private val case: JsonObject, private val event: JsonObject) {
         assertEquals(step.list("orders").size, resumed!!.size)
         for (order in step.list("orders")) {
           val found = resumedBy((order as JsonObject).int("key")!!)
-          expectOutcome(found.state.value.outcome!!, order)
+          expectOutcome(found.outcome, order)
           assertEquals(order.boolean("settled") ?: false, found.isKnown)
         }
       }
@@ -253,7 +252,7 @@ class CaseRun(private val case: JsonObject, private val event: JsonObject) {
   }
 
   private fun tap(step: JsonObject) {
-    val before = step.int("tap")?.let { taps[it - 1].ticket } ?: step.int("key")?.let { resumedBy(it) }
+    val before = step.int("tap")?.let { taps[it - 1].ticket } ?: step.int("key")?.let { resumedBy(it).ticket }
     val ticket = before ?: client().orders.ticket(step.number("waitMs")?.milliseconds)
     val tap = Tap(ticket, network.serverMs)
     taps.add(tap)
@@ -305,7 +304,7 @@ class CaseRun(private val case: JsonObject, private val event: JsonObject) {
 
   private fun kept() = network.texts.keys.map { numberOf(it.substringAfterLast('/')) }.sorted()
 
-  private fun resumedBy(key: Int) = resumed!!.first { it.key == keys[key - 1] }
+  private fun resumedBy(key: Int) = resumed!!.first { it.ticket.key == keys[key - 1] }
 
   /** Keys are numbered in the order in which they appear. */
   private fun numberOf(key: String): Int {

@@ -84,7 +84,7 @@ class FakeNetwork(val time: VirtualTime) {
   fun storage() = object : KeyStorage {
     private val own = run
 
-    override suspend fun read(prefix: String) = step { texts.filterKeys { it.startsWith(prefix) } }
+    override suspend fun read() = step { texts.toMap() }
 
     override suspend fun write(name: String, text: String?) = step {
       if (text == null) texts.remove(name) else texts[name] = text
