@@ -6,7 +6,6 @@ import java.net.URLEncoder
 import java.nio.file.Files
 import java.nio.file.StandardCopyOption.ATOMIC_MOVE
 import java.nio.file.StandardOpenOption.*
-import kotlin.math.max
 import kotlinx.coroutines.*
 import kotlinx.coroutines.flow.*
 
@@ -67,7 +66,7 @@ internal class Stopwatch(private val device: Device, earlierMs: Long = 0) {
   private val uptime = device.uptimeMillis() - earlierMs
   private val wall = device.wallMillis() - earlierMs
 
-  val elapsedMs: Long get() = max(device.uptimeMillis() - uptime, device.wallMillis() - wall)
+  val elapsedMs: Long get() = maxOf(device.uptimeMillis() - uptime, device.wallMillis() - wall)
 }
 
 /**
@@ -88,7 +87,7 @@ internal class ServerClock(private val device: Device) {
   fun note(date: Long, sentAt: Long, arrivedAt: Long) {
     // A clock above the upper bound was set back. A `Date` has no milliseconds.
     val known = earliest?.takeIf { it <= date + 1_000 - sentAt }
-    earliest = max(date - arrivedAt, known ?: Long.MIN_VALUE)
+    earliest = maxOf(date - arrivedAt, known ?: Long.MIN_VALUE)
     offset = currentOffset
   }
 }

@@ -4,7 +4,6 @@ import java.net.ConnectException
 import java.net.NoRouteToHostException
 import java.net.UnknownHostException
 import javax.net.ssl.SSLHandshakeException
-import kotlin.math.min
 import kotlin.random.Random
 import kotlinx.serialization.json.*
 
@@ -58,4 +57,4 @@ internal fun serverError(error: JsonElement?, headers: JsonObject = NOTHING): Tr
 
 /** Exponential back-off with full jitter, so that clients that failed together do not try again in step; after the server's pause. */
 internal fun backoffMs(failures: Int, random: Random, floorSeconds: Double = 0.0): Long =
-  (floorSeconds * 1_000 + random.nextDouble() * min(MAX_PAUSE_MS, 1_000 shl min(failures, 10))).toLong()
+  (floorSeconds * 1_000 + random.nextDouble() * minOf(MAX_PAUSE_MS, 1_000 shl minOf(failures, 10))).toLong()

@@ -3,19 +3,10 @@ package tradinggraph
 import java.time.Instant
 import kotlinx.serialization.json.*
 
-/** The result of all events so far. */
-internal data class Folded(
-  val cursor: String,
-  val positions: List<Row>,
-  val totals: Row?,
-  val status: Status,
-  val asOf: Instant,
-  /** The latest cursors, to recognize a repeated event. */
-  val seen: List<String>,
-  val orders: List<Row>? = null,
-  val ordersAsOf: Instant? = null,
-  val session: Row? = null,
-)
+/** The result of all events so far: the account while it is followed, and the latest cursors, to recognize a repeated event. */
+internal class Folded(val state: AccountState, val seen: List<String>) {
+  val cursor get() = seen.last()
+}
 
 /**
  * The list after an event of `accountChanges`; the list itself if the event was applied before. Null if an event is missing or came
@@ -24,51 +15,53 @@ internal data class Folded(
  */
 internal fun Folded?.after(event: JsonObject, isFirst: Boolean): Folded? {
   val isSnapshot = event.boolean("snapshot") == true
-  val whole = this?.positions.orEmpty().after(event.field("positions"), isWhole = isSnapshot)
+  val positions = this?.state?.positions.orEmpty()
+  val whole = positions.after(event.field("positions"), isWhole = isSnapshot)
   if (this == null || (isFirst && isSnapshot)) return if (isSnapshot) replacedBy(event, whole.orEmpty(), emptyList()) else null
   val isRepeated = event.text("cursor") == cursor
   if (!isRepeated && event.text("cursor") in seen) return this
-  val isLate = !isFirst && event.asOf < asOf
+  val isLate = !isFirst && event.asOf < state.asOf
   return when {
     isSnapshot && !isLate -> replacedBy(event, whole.orEmpty(), seen)
     // An older event that was never applied came out of order, or a tick is of a row that is missing.
     (isLate && !isRepeated) || whole == null -> null
     // An event without changes, a heartbeat, has overtaken this one.
     isRepeated && whole != positions -> null
-    !isRepeated && lacksRows(whole, event.field("totals")) -> null
-    else -> if (isLate) withAccount(event) else replacedBy(event, whole, seen)
+    !isRepeated && state.lacksRows(whole, event.field("totals")) -> null
+    else -> if (isLate) Folded(state.withAccount(event), seen) else replacedBy(event, whole, seen)
   }
 }
 
 private val JsonObject.asOf get() = time("asOf") ?: throw protocolError("The event has no time.")
 
 /** A list that was whole, and has not the server's count any more, lacks an event. */
-private fun Folded.lacksRows(changed: List<Row>, totals: JsonElement?): Boolean {
+private fun AccountState.lacksRows(changed: List<Row>, totals: JsonElement?): Boolean {
   val count = totals.number("count")
-  val wasWhole = positions.size.toDouble() == this.totals?.number("count")
+  val wasWhole = positions?.size?.toDouble() == this.totals?.number("count")
   return wasWhole && count != null && count != changed.size.toDouble()
 }
 
 private fun Folded?.replacedBy(event: JsonObject, positions: List<Row>, seen: List<String>): Folded {
   val cursor = event.text("cursor") ?: throw protocolError("The event has no cursor.")
-  val totals = (event.field("totals") as? JsonObject)?.let(::Row) ?: this?.totals
+  val before = this?.state ?: AccountState()
   val status = if (event.text("status") == "LIVE") Status.LIVE else Status.DELAYED
-  val cursors = (seen - cursor + cursor).takeLast(CURSORS_KEPT)
-  return Folded(cursor, positions, totals, status, event.asOf, cursors, this?.orders, this?.ordersAsOf, this?.session).withAccount(event)
+  val list = before.copy(status = status, positions = positions, totals = event.row("totals") ?: before.totals, asOf = event.asOf)
+  return Folded(list.withAccount(event), (seen - cursor + cursor).takeLast(CURSORS_KEPT))
 }
 
 /** A snapshot without orders drops the known ones: otherwise orders that have ended since would stay. */
-private fun Folded.withAccount(event: JsonObject): Folded {
+private fun AccountState.withAccount(event: JsonObject): AccountState {
   val isSnapshot = event.boolean("snapshot") == true
   val changes = event.field("orders")
-  val session = (event.field("session") as? JsonObject)?.let(::Row) ?: session
+  val next = copy(session = event.row("session") ?: session)
   return when {
-    changes != null ->
-      copy(orders = orders.orEmpty().after(changes, isSnapshot) ?: orders, ordersAsOf = changes.time("fetchedAt"), session = session)
-    isSnapshot -> copy(orders = null, ordersAsOf = null, session = session)
-    else -> copy(session = session)
+    changes != null -> next.copy(orders = orders.orEmpty().after(changes, isSnapshot) ?: orders, ordersAsOf = changes.time("fetchedAt"))
+    isSnapshot -> next.copy(orders = null, ordersAsOf = null)
+    else -> next
   }
 }
+
+private fun JsonObject.row(name: String) = (field(name) as? JsonObject)?.let(::Row)
 
 /** The event that the answer to a query amounts to, which was asked for at this time. It has no cursor. */
 internal fun snapshotOf(polled: JsonObject, askedAt: Instant): JsonObject = jsonOf(

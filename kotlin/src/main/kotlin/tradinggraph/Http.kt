@@ -1,7 +1,6 @@
 package tradinggraph
 
 import java.io.IOException
-import kotlin.math.max
 import kotlinx.coroutines.channels.*
 import kotlinx.coroutines.flow.*
 import kotlinx.serialization.json.*
@@ -115,6 +114,6 @@ private fun JsonElement.with(path: List<JsonElement>, more: JsonElement): JsonEl
 private fun merged(known: JsonElement?, more: JsonElement): JsonElement = when {
   known is JsonObject && more is JsonObject -> JsonObject(known + more.mapValues { (name, value) -> merged(known[name], value) })
   known is JsonArray && more is JsonArray ->
-    JsonArray(List(max(known.size, more.size)) { if (it < more.size) merged(known.getOrNull(it), more[it]) else known[it] })
+    JsonArray(List(maxOf(known.size, more.size)) { if (it < more.size) merged(known.getOrNull(it), more[it]) else known[it] })
   else -> more
 }

@@ -141,14 +141,8 @@ public class LiveAccount(
   /** Follows the list over one connection. Returns the pause before the next one. */
   private suspend fun connect(): Long = try {
     attempt = Stopwatch(device)
-    var count = 0
-    source.events { folded?.cursor.takeUnless { hasGap } }.collect { event ->
-      receive(event, isFirst = count == 0)
-      if (count > 0) ends = 0
-      count += 1
-    }
-    backoff(ends++)
-  } catch (_: Gap) {
+    val events = source.events { folded?.cursor.takeUnless { hasGap } }.withIndex()
+    events.takeWhile { (index, event) -> fits(event, isFirst = index == 0) }.collect()
     backoff(ends++)
   } catch (_: TokenRenewed) {
     // A server that refuses each token right after its first event is not asked in a loop.
@@ -189,12 +183,14 @@ public class LiveAccount(
     return backoffMs(failures, random, floorSeconds)
   }
 
-  private fun receive(event: JsonObject, isFirst: Boolean) {
+  /** Takes an event. False if one before it is missing. */
+  private fun fits(event: JsonObject, isFirst: Boolean): Boolean {
     val mayApply = !hasGap || event.boolean("snapshot") == true
     val next = if (mayApply) folded.after(event, isFirst) else null
     hasGap = next == null
-    folded = next ?: throw Gap()
+    folded = next ?: return false
     lastEvent = Stopwatch(device)
+    if (!isFirst) ends = 0
     losses = 0
     refusals = 0
     polling?.cancel()
@@ -202,6 +198,7 @@ public class LiveAccount(
     isFollowing = true
     error = null
     publish()
+    return true
   }
 
   /** What is polled has no cursor, so the next connection begins with a snapshot. */
@@ -223,16 +220,12 @@ public class LiveAccount(
   }
 
   private fun publish() {
-    val list = folded
+    val list = folded?.state
     val status = when {
       list != null && (isFollowing || isPolled) -> list.status
       list == null && isConnecting && error == null -> Status.CONNECTING
       else -> Status.OFFLINE
     }
-    shown.value = AccountState(
-      status, list?.positions, list?.totals, list?.orders, list?.ordersAsOf, list?.session, list?.asOf, error,
-    )
+    shown.value = (list ?: AccountState()).copy(status = status, error = error)
   }
-
-  private class Gap : Exception("An event is missing.")
 }

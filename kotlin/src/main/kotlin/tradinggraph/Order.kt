@@ -2,8 +2,6 @@ package tradinggraph
 
 import java.time.Instant
 import java.util.UUID
-import kotlin.math.max
-import kotlin.math.min
 import kotlinx.coroutines.*
 import kotlinx.serialization.json.JsonObject
 
@@ -40,12 +38,12 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
   var isInDoubt = entry != null
     private set
   val key get() = entry?.key
-  private val maxWaitMs = min(maxWaitMs ?: if (placed.input.text("kind") == "MARKET") MARKET_MS else MAX_WAIT_MS, MAX_WAIT_MS)
+  private val maxWaitMs = minOf(maxWaitMs ?: if (placed.input.text("kind") == "MARKET") MARKET_MS else MAX_WAIT_MS, MAX_WAIT_MS)
   private var login = entry?.login
   private var signIn = own.tokens.signIn
 
   /** Since the tap, and its time by the server's clock. For an order of an earlier run: since its key was made. */
-  private var tapped = Stopwatch(own.device, entry?.let { max(0, (own.clock.now ?: it.madeAt) - it.madeAt) } ?: 0)
+  private var tapped = Stopwatch(own.device, entry?.let { maxOf(0, (own.clock.now ?: it.madeAt) - it.madeAt) } ?: 0)
   private var tappedAt = entry?.madeAt
 
   /** How many requests have left with the key. */
@@ -59,10 +57,10 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
 
   private inner class Search(val withinMs: Long, val sends: Boolean) {
     private val since = Stopwatch(own.device)
-    val remainingMs get() = max(0, withinMs - since.elapsedMs)
+    val remainingMs get() = maxOf(0, withinMs - since.elapsedMs)
 
     /** The time in which the order can leave: the second half of a search is for closing its key. */
-    val leftMs get() = max(0, min(maxWaitMs - tapped.elapsedMs, remainingMs - withinMs / 2))
+    val leftMs get() = maxOf(0, minOf(maxWaitMs - tapped.elapsedMs, remainingMs - withinMs / 2))
   }
 
   private val isOffline get() = own.device.network.value == null
@@ -115,7 +113,7 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
         val leftMs = if (isClosing) search.remainingMs else search.leftMs
         if (!isAsking && pauseMs >= leftMs) throw reason ?: error
         isClosing = isClosing || isLast
-        delay(min(pauseMs, leftMs))
+        delay(minOf(pauseMs, leftMs))
         if (search.remainingMs == 0L) throw reason ?: error
       }
       failures += 1
@@ -123,7 +121,7 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
   }
 
   private fun pauseMs(error: TradingGraphException, failures: Int): Long {
-    val ceilingMs = min(MAX_PAUSE_MS, PAUSE_MS shl min(failures, 10))
+    val ceilingMs = minOf(MAX_PAUSE_MS, PAUSE_MS shl minOf(failures, 10))
     return (error.retryAfterSeconds * 1_000 + ceilingMs / 2 * (1 + own.platform.random.nextDouble())).toLong()
   }
 
@@ -134,7 +132,7 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
       if (login?.let { it != present } ?: (signIn !== own.tokens.signIn)) throw otherAccount()
       login = present
       // The order may not have arrived yet.
-      if (search.sends) send(search, present) else answered(PLACED_ORDER) ?: throw networkError("The server has no record of it yet.")
+      if (search.sends) send(search, present) else answered(PLACED_ORDER)
     }
   }
 
@@ -153,7 +151,7 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
       requests += 1
     }
     try {
-      return answered(PLACE_ORDER, jsonOf("input" to input), isFirst = !wasInDoubt, leaving) ?: throw protocolError("No outcome came.")
+      return answered(PLACE_ORDER, jsonOf("input" to input), isFirst = !wasInDoubt, leaving)
     } catch (error: TradingGraphException) {
       // This request did nothing. An earlier one may still arrive.
       if (!error.mayHaveTraded(own.platform.resends)) isInDoubt = wasInDoubt
@@ -173,17 +171,15 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
     return StoredKey(login, key, placed, at + maxWaitMs).also { entry = it }
   }
 
-  private suspend fun close(search: Search): Found = within(search.remainingMs) { answered(VOID_ORDER) ?: throw protocolError("No outcome came.") }
+  private suspend fun close(search: Search): Found = within(search.remainingMs) { answered(VOID_ORDER) }
 
-  /** Null if the server has no record of the key. */
   private suspend fun answered(
     text: String, variables: JsonObject = jsonOf("key" to key), isFirst: Boolean = false, leaving: () -> Unit = {},
-  ): Found? {
+  ): Found {
     val answer = own.requests.send(Outgoing(text, variables, text != PLACED_ORDER, repeats = false, login = login, leaving = leaving))
     val order = answer.data.field("order") as? JsonObject
-    if (order == null) answer.errors.firstOrNull()?.let { throw it }
-    if (order == null && answer.data?.containsKey("order") != true) throw protocolError("The answer has no outcome.")
-    return order?.let { Found(outcomeOf(it, key!!, isFirst), it) }
+      ?: throw answer.errors.firstOrNull() ?: networkError("The server has no record of the order yet.")
+    return Found(outcomeOf(order, key!!, isFirst), order)
   }
 
   /** Keeps the server's outcome until the app has had time to show it. */
@@ -204,5 +200,5 @@ internal class Order(private val own: OrderContext, val placed: NewOrder, maxWai
 
   /** After [ATTEMPT_MS] a request without an answer is repeated. */
   private suspend fun <T : Any> within(ms: Long, task: suspend () -> T): T =
-    withTimeoutOrNull(min(ATTEMPT_MS, ms)) { task() } ?: throw lateError()
+    withTimeoutOrNull(minOf(ATTEMPT_MS, ms)) { task() } ?: throw lateError()
 }

@@ -150,16 +150,7 @@ public class Ticket internal constructor(
     own.scope.async { start(placed, within) }.await().await()
 
   /** Asks again for the outcome, or sends an unsent order. Null if there is none. */
-  public suspend fun retry(within: Duration = 60.seconds): Outcome? = order?.let { place(it.placed, within) }
-
-  /** Begins another order, unless this one is under way. */
-  public fun reset() {
-    own.scope.launch {
-      if (running?.isActive == true) return@launch
-      order = null
-      shown.value = TicketState()
-    }
-  }
+  public suspend fun retry(): Outcome? = order?.let { place(it.placed) }
 
   private fun start(placed: NewOrder, within: Duration): Deferred<Outcome> {
     val known = order

@@ -1,7 +1,5 @@
 package tradinggraph
 
-import kotlin.math.max
-import kotlin.math.min
 import kotlinx.coroutines.ExperimentalCoroutinesApi
 import kotlinx.coroutines.channels.*
 import kotlinx.coroutines.flow.*
@@ -93,11 +91,11 @@ internal class Socket(private val platform: Platform, private val url: String, p
     /** Null if the connection is dead. */
     suspend fun receive(texts: Channel<String>): String? {
       val silence = Stopwatch(device)
-      val patienceMs = min(heartbeatMs + STEP_MS, max(STEP_MS, 4 * lastPauseMs))
+      val patienceMs = minOf(heartbeatMs + STEP_MS, maxOf(STEP_MS, 4 * lastPauseMs))
       var text: String? = null
       while (text == null && silence.elapsedMs < patienceMs) {
         // A timer stands still while the device sleeps, so that a long one would be late.
-        text = texts.receiveWithin(min(STEP_MS, patienceMs - silence.elapsedMs))
+        text = texts.receiveWithin(minOf(STEP_MS, patienceMs - silence.elapsedMs))
       }
       if (text == null) {
         ping()

@@ -1,6 +1,5 @@
 package tradinggraph
 
-import kotlin.math.min
 import kotlinx.coroutines.*
 import kotlinx.coroutines.sync.*
 
@@ -68,7 +67,7 @@ internal class Tokens(
   private suspend fun renew(token: String): String {
     // Another request has renewed it.
     current?.takeIf { it != token && it !in refused }?.let { return it }
-    failure?.takeIf { sinceFailure.elapsedMs < min(MAX_PAUSE_MS, PAUSE_MS shl min(failures - 1, 4)) }?.let { throw it }
+    failure?.takeIf { sinceFailure.elapsedMs < minOf(MAX_PAUSE_MS, PAUSE_MS shl minOf(failures - 1, 4)) }?.let { throw it }
     if (token !in refused) refused.addLast(token)
     if (refused.size > MAX_REFUSED) refused.removeFirst()
     val age = renewed?.elapsedMs?.takeIf { token == current }

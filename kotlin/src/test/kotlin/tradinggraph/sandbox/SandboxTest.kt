@@ -1,8 +1,10 @@
 package tradinggraph.sandbox
 
+import java.io.File
 import java.net.URI
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.TimeUnit
+import kotlin.io.path.createTempDirectory
 import kotlin.test.assertContains
 import kotlin.test.assertEquals
 import kotlin.test.assertIs
@@ -265,5 +267,34 @@ class SandboxTest {
     assertEquals("SIGNED_OUT", ended.error?.code)
     assertContains(ended.error?.message.orEmpty(), "INVALID_CREDENTIALS")
     assertEquals(emptyList(), graph.orders.resume())
+  }
+
+  @Test
+  fun `the program of the README buys once, and finds an order again after it was killed`() {
+    val folder = createTempDirectory().toFile()
+    val output = File(folder, "output")
+    val java = File(System.getProperty("java.home"), "bin/java").path
+    val before = service.calls("openPosition")
+
+    /** Runs it until this holds, and kills it. On a busy machine an order may be too late to be sent: then it is tapped again. */
+    fun run(vararg arguments: String, isDone: () -> Boolean) {
+      for (tap in 1..5) {
+        val command = listOf(java, "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), "MainKt") + arguments
+        val builder = ProcessBuilder(command).directory(folder).redirectErrorStream(true).redirectOutput(output)
+        builder.environment()["TRADING_GRAPH_URL"] = "${proxy.url}/graphql"
+        val program = builder.start()
+        eventually("what it prints has an outcome") { isDone() || ("buy" in arguments && "Not placed" in output.readText()) }
+        program.destroyForcibly().waitFor()
+        if (isDone()) return
+      }
+      error("No order was sent: ${output.readText()}")
+    }
+
+    run("buy") { "LIVE" in output.readText() && "Done: " in output.readText() && File(folder, "orders").list()!!.isEmpty() }
+    service.fail("openPosition", "delay", "delayMs" to 2_000, "times" to 1)
+    run("buy") { service.calls("openPosition") == before + 2 }
+    run { Regex("AAPL.* of an earlier run. Done: ").containsMatchIn(output.readText()) }
+    assertEquals(before + 2, service.calls("openPosition"))
+    folder.deleteRecursively()
   }
 }
