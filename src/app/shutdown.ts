@@ -14,7 +14,7 @@ interface Running {
 /** Stops accepting work, finishes running requests and closes everything. */
 export async function shutDown(
   { shutdownDelayMs, shutdownGraceMs }: Config,
-  { log, engine: { graph, readiness, server }, orders, opened }: Running,
+  { log, engine: { pipeline, readiness, server }, orders, opened }: Running,
 ): Promise<void> {
   readiness.phase = 'draining';
   if (shutdownDelayMs > 0) await delay(shutdownDelayMs);
@@ -24,7 +24,7 @@ export async function shutDown(
   const isDrained = await Promise.race([drained.then(() => true), graceOver]);
   if (!isDrained) log.warn({}, 'grace period elapsed; closing remaining connections');
   server.terminate();
-  await Promise.race([graph.dispose(), graceOver]);
+  await Promise.race([pipeline.dispose(), graceOver]);
   await opened[Symbol.asyncDispose]();
 }
 

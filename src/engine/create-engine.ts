@@ -1,26 +1,26 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
-import { ClientLimits, MessageBudget } from './admission/client-limits.ts';
-import type { EventResultsOptions } from './execution/event-results.ts';
+import { ClientLimits } from './admission/client-limits.ts';
 import { Execution } from './execution/execution.ts';
-import { Pipeline, type PipelineParts, warnOfUnusedHooks } from './execution/pipeline.ts';
+import { Pipeline, type PipelineParts } from './execution/pipeline.ts';
+import { Subscriptions, type SubscriptionsParts } from './execution/subscriptions.ts';
+import { warnOfUnusedHooks } from './execution/yoga.ts';
 import { HttpServer } from './http/http-server.ts';
 import type { RouteSettings } from './http/routes.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
-import type { ServerMetrics } from './requests/access-log.ts';
-import { AccessLog, type AccessLogOptions } from './requests/access-log.ts';
+import { AccessLog, type AccessLogOptions, type ServerMetrics } from './requests/access-log.ts';
 import { ClientAddresses } from './requests/client-address.ts';
 import { OpenConnections } from './requests/open-connections.ts';
 import type { ServerOptions } from './requests/server-settings.ts';
 import { type AuthCookieOptions, BearerTokens, createAuthCookie } from './requests/tokens.ts';
 
 interface EngineOptions
-  extends Omit<PipelineParts, 'limits' | 'codes' | 'execution'>,
+  extends Omit<PipelineParts, 'limits' | 'masking' | 'execution' | 'subscriptions'>,
     ServerOptions,
     Pick<RouteSettings, 'sites' | 'sdl'>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
     Pick<ErrorMaskingOptions, 'describe'>,
-    Pick<EventResultsOptions, 'watchToken'> {
+    Pick<SubscriptionsParts, 'watchToken'> {
   readonly limiter: EngineLimiter;
   /** Whether results report their costs. */
   readonly receipts: boolean;
@@ -45,14 +45,15 @@ export function createEngine(options: EngineOptions) {
   warnOfUnusedHooks(options.plugins, log);
   const cookie = authCookie && createAuthCookie(authCookie);
   const refused = (limit: LimitLabel) => graphMetrics.refusal(limit);
-  const parts = {
-    ...options,
-    limits: new ClientLimits(limiter),
-    codes: new ErrorMasking({ log, metrics: graphMetrics, describe }),
-  };
+  const limits = new ClientLimits(limiter);
+  const masking = new ErrorMasking({ log, metrics: graphMetrics, describe });
+  const parts = { ...options, limits, masking };
+  const execution = new Execution(parts);
+  const subscriptions = new Subscriptions(parts);
   const settings = {
     ...options,
-    graph: new Pipeline({ ...parts, execution: new Execution(parts) }),
+    pipeline: new Pipeline({ ...parts, execution, subscriptions }),
+    limits,
     metrics,
     refused,
     addresses: new ClientAddresses(options.trustedProxies, log),
@@ -61,7 +62,6 @@ export function createEngine(options: EngineOptions) {
       limiter,
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
-    messages: new MessageBudget(limiter, refused),
     cookie,
     tokens: new BearerTokens(cookie),
     forwarding: createHeaderForwarding(options.forwardHeaders),

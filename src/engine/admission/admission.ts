@@ -1,17 +1,10 @@
 import type { Turns } from '../../lib/event-loop-turns.ts';
 import { type Client, clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
-import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
-import type { RequestedDocument, TrustedDocuments } from '../documents/trusted-documents.ts';
-import {
-  type Refusal,
-  refused,
-  requestError,
-  tooComplex,
-  withHeaders,
-} from '../operation/errors.ts';
+import type { TrustedDocuments } from '../documents/trusted-documents.ts';
+import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
 import { Meter } from '../operation/meter.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Operation, TransportContext } from './operation.ts';
@@ -28,78 +21,67 @@ export interface AdmissionParts {
 }
 
 /**
- * Decides whether an operation is executed, for every transport. The cheapest step is first, and nothing of a request is
- * read before its client is charged. The result is a promise only if a new document has to wait for its turn.
+ * Decides whether an operation is executed, for every transport, or throws a Refusal. The cheapest step is first, and
+ * nothing of a request is read before its client is charged.
  */
-export function admit(
+export async function admit(
   parts: AdmissionParts,
   caller: RequestCaller,
   transport: TransportContext,
-): MaybePromise<Operation | Refusal> {
+): Promise<Operation> {
   const { limits, documents, trusted, maxCost, sizeOf } = parts;
   const client = clientOf(caller);
-  const charged = limits.charge(client);
-  if (charged.kind === 'refusal') return charged;
-  const { headers } = charged;
+  limits.charge(client, transport.setHeaders);
+  transport.record.mayBeMutation = mayBeMutation(transport.sent);
 
-  const params = readParams(transport.sent);
-  if (params.kind === 'refusal') return withHeaders(params, headers);
-  const requested = trusted.find(params, transport.record);
-  if (requested.kind === 'refusal') return withHeaders(requested, headers);
+  const params = trusted.find(readParams(transport.sent), transport.record);
+  const document = await prepareDocument(parts, params.query, client);
+  const prepared = selectOperation(document, params.operationName, transport);
 
-  return chain(prepareDocument(parts, requested, client), (document) => {
-    if (document.kind === 'refusal') return withHeaders(document, headers);
-    const prepared = selectOperation(document, requested.operationName, transport);
-    if (prepared.kind === 'refusal') return withHeaders(prepared, headers);
+  const given = { operationName: params.operationName, variableValues: params.variables };
+  const wholeArgs = documents.executionArgs(document.document, given);
+  const facts = prepared.facts.for(wholeArgs.variableValues.coerced, sizeOf);
+  if (facts.cost > maxCost) throw new Refusal([tooComplex('MAX_COST', facts.cost, maxCost)]);
 
-    const { variables, operationName } = requested;
-    const { operation: type } = prepared.node;
-    const given = { operationName, variableValues: variables };
-    const coerced = documents.executionArgs(document.document, given);
-    if (coerced.kind === 'refusal') return withHeaders(coerced, headers);
-    const facts = prepared.facts.for(coerced.args.variableValues.coerced, sizeOf);
-    const { cost } = facts;
-    if (cost > maxCost) {
-      return withHeaders(refused([tooComplex('MAX_COST', cost, maxCost)]), headers);
-    }
-    const mayHaveParts = type === 'query' && transport.partsFormat !== null;
-    const documentInParts = mayHaveParts ? document.deferring : null;
-    const deferring = documentInParts && documents.executionArgs(documentInParts, given);
-    if (deferring?.kind === 'refusal') return withHeaders(deferring, headers);
-    trusted.logIfUntrusted(requested, document);
-    return {
-      kind: 'operation',
-      transport,
-      caller,
-      headers,
-      params: requested,
-      document,
-      prepared,
-      args: (deferring ?? coerced).args,
-      facts,
-      cost,
-      meter: new Meter(maxCost, facts),
-      isInParts: deferring !== null,
-      client,
-      issuedToken: null,
-      live: null,
-    };
-  });
+  const partsFormat = prepared.node.operation === 'query' ? transport.partsFormat : null;
+  const inParts = partsFormat && document.deferring;
+  const args = inParts ? documents.executionArgs(inParts, given) : wholeArgs;
+  trusted.logIfUntrusted(params, document);
+  return {
+    transport,
+    caller,
+    params,
+    document,
+    prepared,
+    args,
+    facts,
+    meter: new Meter(maxCost, facts),
+    partsFormat: inParts && partsFormat,
+    client,
+    issuedToken: null,
+    live: null,
+  };
+}
+
+/** Whether the text of a request can have a mutation. It is read before the document is. */
+function mayBeMutation(sent: unknown): boolean {
+  const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
+  // A document sent by its hash has no text, or an empty one over a WebSocket.
+  return typeof query !== 'string' || query === '' || query.includes('mutation');
 }
 
 /** Prepares a document. One turn of the event loop may receive a hundred new documents, and each has a turn of its own. */
-function prepareDocument(
+async function prepareDocument(
   { documents, limits, turns }: AdmissionParts,
-  { query }: RequestedDocument,
+  text: string,
   client: Client,
-): MaybePromise<PreparedDocument | Refusal> {
-  const prepare = () => {
-    const isNew = !documents.isPrepared(query);
-    const result = documents.prepare(query);
-    if (isNew) limits.chargeTokens(client, result.tokens);
-    return result.kind === 'invalid' ? refused(result.errors) : result;
-  };
-  return documents.isPrepared(query) ? prepare() : turns.next().then(prepare);
+): Promise<PreparedDocument> {
+  if (!documents.isPrepared(text)) await turns.next();
+  const isNew = !documents.isPrepared(text);
+  const result = documents.prepare(text);
+  if (isNew) limits.chargeTokens(client, result.tokens);
+  if (result.kind === 'invalid') throw new Refusal(result.errors);
+  return result;
 }
 
 /** Finds the operation. Refuses mutations by GET, which caches may repeat, and subscriptions without an event format. */
@@ -107,26 +89,27 @@ function selectOperation(
   document: PreparedDocument,
   name: string | null,
   { record, mayMutate, takesEvents }: TransportContext,
-): PreparedOperation | Refusal {
+): PreparedOperation {
   const prepared = operationOf(document, name);
   if (prepared === null) {
     const message =
       name === null
         ? 'The document has no operation, or several: name one of them in `operationName`.'
         : 'The document has no operation of that name.';
-    return refused([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
+    throw new Refusal([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
   }
   const { node, logName } = prepared;
   record.type = node.operation;
+  record.mayBeMutation = node.operation === 'mutation';
   record.operationName = record.isTrusted ? (node.name?.value ?? null) : logName;
   if (node.operation === 'mutation' && !mayMutate) {
     const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
-    return refused([error], 405, { allow: 'POST' });
+    throw new Refusal([error], { status: 405, headers: { allow: 'POST' } });
   }
   if (node.operation === 'subscription' && !takesEvents) {
     const message =
       'A subscription needs text/event-stream, or multipart/mixed with subscriptionSpec="1.0".';
-    return refused([requestError('NOT_ACCEPTABLE', message)], 406);
+    throw new Refusal([requestError('NOT_ACCEPTABLE', message)], { status: 406 });
   }
   return prepared;
 }

@@ -1,17 +1,13 @@
 import type { Balance } from '../../lib/limits/limiter.ts';
 import { type Client, clientOf } from '../../lib/limits/request-caller.ts';
-import { overLimit, type Refusal, withHeaders } from '../operation/errors.ts';
-import { ENGINE_LIMITS, type EngineLimiter, type LimitLabel } from '../operation/limits.ts';
-import type { Operation } from './operation.ts';
+import { overLimit } from '../operation/errors.ts';
+import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
+import type { Operation, TransportContext } from './operation.ts';
 
+/** A message counts once more for each of this many bytes. */
+export const COUNTED_BYTES = 16_384;
 /** A new document counts as one more request for each of this many tokens. */
 const TOKENS_PER_REQUEST = 200;
-
-interface Charged {
-  readonly kind: 'charged';
-  /** The headers of every response to this client. */
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /**
  * Limits the operations that a client may start in a minute over all transports, and the fields of its answers. Fields are
@@ -24,13 +20,21 @@ export class ClientLimits {
     this.limiter = limiter;
   }
 
-  charge(client: Client): Charged | Refusal {
+  /**
+   * Charges a message of this size, of any kind: an operation, a refused request, a ping. Returns false if the client has
+   * sent too much.
+   */
+  takeMessage(client: Client, bytes = 0): boolean {
+    const points = 1 + Math.floor(bytes / COUNTED_BYTES);
+    return this.limiter.spend('messages', client, points).left >= 0;
+  }
+
+  /** Charges one operation. Throws a Refusal if the client is over a limit. */
+  charge(client: Client, setHeaders: TransportContext['setHeaders']): void {
     const requests = this.limiter.take('requests', client);
-    const headers = headersOf(requests);
-    const refusal = requests.isOver
-      ? overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests))
-      : this.refusalByFields(client);
-    return refusal === null ? { kind: 'charged', headers } : withHeaders(refusal, headers);
+    setHeaders?.(headersOf(requests));
+    if (requests.isOver) throw overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests));
+    this.checkFields(client);
   }
 
   /** Returns the client to charge from now on. Once an account is proved, the counts of its address move to the account. */
@@ -53,20 +57,20 @@ export class ClientLimits {
   }
 
   /** Charges the estimate before the run: hundreds of operations can be under way before the first is complete. */
-  chargeEstimate({ client, cost }: Operation): void {
-    this.limiter.spend('fields', client, cost);
+  chargeEstimate({ client, facts }: Operation): void {
+    this.limiter.spend('fields', client, facts.cost);
   }
 
   /** Charges the fields in place of the estimate, once the answer is complete. */
   chargeFields(operation: Operation): void {
-    this.limiter.spend('fields', operation.client, -operation.cost);
+    this.limiter.spend('fields', operation.client, -operation.facts.cost);
     this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
   }
 
-  /** Refuses a client that is over its limit of fields because of earlier answers; null for other clients. */
-  refusalByFields(client: Client): Refusal | null {
+  /** Throws a Refusal if the client is over its limit of fields because of earlier answers. */
+  checkFields(client: Client): void {
     const balance = this.limiter.take('fields', client, 0);
-    return balance.isOver ? overLimit(ENGINE_LIMITS.fields.label, secondsOf(balance)) : null;
+    if (balance.isOver) throw overLimit(ENGINE_LIMITS.fields.label, secondsOf(balance));
   }
 }
 
@@ -81,26 +85,4 @@ function headersOf(balance: Balance): Readonly<Record<string, string>> {
 
 function secondsOf({ waitMs }: Balance): number {
   return Math.max(1, Math.ceil(waitMs / 1000));
-}
-
-/** A message counts once more for each of this many bytes. */
-export const COUNTED_BYTES = 16_384;
-
-/** Counts everything that a client sends: operations, refused requests, pings and other messages. */
-export class MessageBudget {
-  readonly #limiter: EngineLimiter;
-  readonly #refused: (limit: LimitLabel) => void;
-
-  constructor(limiter: EngineLimiter, refused: (limit: LimitLabel) => void) {
-    this.#limiter = limiter;
-    this.#refused = refused;
-  }
-
-  /** Charges a message of this size to its client. Returns false if the client has sent too much. */
-  take(client: Client, bytes = 0): boolean {
-    const points = 1 + Math.floor(bytes / COUNTED_BYTES);
-    if (this.#limiter.spend('messages', client, points).left >= 0) return true;
-    this.#refused('messages');
-    return false;
-  }
 }

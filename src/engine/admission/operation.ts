@@ -1,4 +1,4 @@
-import { OperationTypeNode, type ValidatedExecutionArgs } from 'graphql';
+import type { ValidatedExecutionArgs } from 'graphql';
 import type { Client, RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { PartsFormat } from '../documents/compiler/compiling-executor.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
@@ -21,40 +21,26 @@ export interface TransportContext {
   readonly partsFormat: PartsFormat | null;
   /** The headers of the request, or those of a socket's `connectionParams`, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Receives the headers that every response to the client has, refusals included. */
+  readonly setHeaders?: (headers: Readonly<Record<string, string>>) => void;
   /** Returns true if the transport itself reports to the client why a subscription ends. */
-  readonly reportsEnd: ((error: unknown) => boolean) | undefined;
-}
-
-/** Whether an operation is a mutation, or may be one because its document has not been read. */
-export function mayBeMutation({
-  record: { type },
-  sent,
-}: Pick<TransportContext, 'record' | 'sent'>): boolean {
-  if (type !== null) return type === OperationTypeNode.MUTATION;
-  const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
-  // A document sent by its hash has no text, or an empty one over a WebSocket.
-  return typeof query !== 'string' || query === '' || query.includes('mutation');
+  readonly reportsEnd?: (error: unknown) => boolean;
 }
 
 /** An admitted operation. Its execution may add to it, but does not change earlier decisions. */
 export interface Operation {
-  readonly kind: 'operation';
   readonly transport: TransportContext;
   /** Its signal is aborted when no client waits for the answer. */
   readonly caller: RequestCaller;
-  /** The headers of every response to it. */
-  readonly headers: Readonly<Record<string, string>>;
   readonly params: RequestedDocument;
   readonly document: PreparedDocument;
   readonly prepared: PreparedOperation;
   /** The executor's arguments, without a context. */
   readonly args: ValidatedExecutionArgs;
   readonly facts: RequestFacts;
-  /** The estimated number of fields of the answer. */
-  readonly cost: number;
   readonly meter: Meter;
-  /** Whether fragments with `@defer` are sent in later parts. */
-  readonly isInParts: boolean;
+  /** The format of the parts in which fragments with `@defer` are sent; null if the answer has one piece. */
+  readonly partsFormat: PartsFormat | null;
   /** The client that has been charged so far. */
   client: Client;
   /** The token that a sign-in has issued; otherwise null. */

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -8,6 +7,7 @@ import {
   NoSchemaIntrospectionCustomRule,
   type OperationDefinitionNode,
   specifiedRules,
+  type ValidatedExecutionArgs,
   type ValidationRule,
   validate,
 } from 'graphql';
@@ -46,12 +46,9 @@ export interface PreparedDocument {
 }
 
 export interface PreparedOperation {
-  readonly kind: 'operation';
   readonly facts: OperationFacts;
   readonly executor: CompilingExecutor;
   readonly node: OperationDefinitionNode;
-  /** Identifies the document and the operation within this process. */
-  readonly name: string;
   /** The operation's name, shortened and redacted for the log; null if it has none. */
   readonly logName: string | null;
 }
@@ -115,7 +112,7 @@ export class Documents {
   executionArgs(
     document: DocumentNode,
     given: Pick<ExecutionArgs, 'operationName' | 'variableValues'>,
-  ): ReturnType<typeof executionArgs> {
+  ): ValidatedExecutionArgs {
     const { schema, introspection } = this.#options;
     return executionArgs({ ...given, schema, document, hideSuggestions: !introspection });
   }
@@ -148,7 +145,6 @@ export class Documents {
   }
 
   #preparedParts(selections: Selections, document: DocumentNode, text: string) {
-    const digest = hash('sha256', text, 'base64url');
     const { schema } = this.#options;
     const plain = withoutDefer(document);
     const deferring = plain === document ? document : withoutDeferInLists(schema, document);
@@ -160,11 +156,9 @@ export class Documents {
       const facts = new OperationFacts(selections, node);
       const { flagNames } = facts;
       operations.set(node.name?.value ?? null, {
-        kind: 'operation',
         node: plain.definitions[index] as OperationDefinitionNode,
         executor: new CompilingExecutor(this.#metering, selections, node, flagNames, onCompiled),
         facts,
-        name: `${digest} ${node.name?.value ?? ''}`,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });
     }

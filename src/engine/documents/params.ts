@@ -1,10 +1,8 @@
-import { GraphQLError } from 'graphql';
 import { isObject } from '../../lib/json.ts';
-import { type Refusal, refused, requestError, tooComplex } from '../operation/errors.ts';
+import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
 
 /** The parameters of GraphQL over HTTP, for every transport: a document, its id, or both. */
 export interface Params {
-  readonly kind: 'params';
   /** Null if only the id of the document was sent. */
   readonly query: string | null;
   readonly documentId: string | null;
@@ -17,31 +15,23 @@ const MAX_DEPTH = 100;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
-/** Checks the parameters, which can be JSON of any shape, in one place for every transport. */
-export function readParams(sent: unknown): Params | Refusal {
-  const params = checkedParams(sent);
-  if (params instanceof GraphQLError) return { ...refused([params]), isWellFormed: false };
-  const error = variablesError(params.variables);
-  return error === null ? params : refused([error]);
-}
-
-function checkedParams(params: unknown): Params | GraphQLError {
-  if (!isObject(params)) return malformed('The request is one object.');
-  const { query, operationName, variables, extensions } = params;
+/** Checks the parameters, which can be JSON of any shape, in one place for every transport. Throws a Refusal. */
+export function readParams(sent: unknown): Params {
+  if (!isObject(sent)) throw malformed('The request is one object.');
+  const { query, operationName, variables, extensions } = sent;
   if (operationName != null && typeof operationName !== 'string') {
-    return malformed('`operationName` is a text.');
+    throw malformed('`operationName` is a text.');
   }
-  if (variables != null && !isObject(variables)) return malformed('`variables` is an object.');
-  if (extensions != null && !isObject(extensions)) return malformed('`extensions` is an object.');
-  const id = readId(params.documentId, extensions?.persistedQuery);
-  if (id !== null && typeof id !== 'string') return id;
+  if (variables != null && !isObject(variables)) throw malformed('`variables` is an object.');
+  if (extensions != null && !isObject(extensions)) throw malformed('`extensions` is an object.');
+  const id = readId(sent.documentId, extensions?.persistedQuery);
   const text = typeof query === 'string' && query.trim() !== '' ? query : null;
   // Beside an id the text may be missing or empty: some protocols require the field.
   const mayLackText = id !== null && (query == null || query === '');
-  if (text === null && !mayLackText) return malformed('`query` is the text of a document.');
+  if (text === null && !mayLackText) throw malformed('`query` is the text of a document.');
+  checkDepth(variables ?? {});
   // Some tools always send an `operationName`, and leave it empty.
   return {
-    kind: 'params',
     query: text,
     documentId: id,
     operationName: operationName || null,
@@ -50,12 +40,12 @@ function checkedParams(params: unknown): Params | GraphQLError {
 }
 
 /** Reads `documentId`, or else the hash of Apollo's protocol. An empty id counts as missing. */
-function readId(id: unknown, persisted: unknown): string | GraphQLError | null {
-  if (id != null && typeof id !== 'string') return malformed('`documentId` is a text.');
+function readId(id: unknown, persisted: unknown): string | null {
+  if (id != null && typeof id !== 'string') throw malformed('`documentId` is a text.');
   if (id) return documentId(id);
   if (persisted == null) return null;
   if (!isObject(persisted) || typeof persisted.sha256Hash !== 'string') {
-    return malformed('`extensions.persistedQuery` has a `sha256Hash`.');
+    throw malformed('`extensions.persistedQuery` has a `sha256Hash`.');
   }
   return documentId(persisted.sha256Hash);
 }
@@ -66,22 +56,19 @@ export function documentId(given: string): string {
   return SHA256.test(bare) ? bare.toLowerCase() : given;
 }
 
-function malformed(message: string): GraphQLError {
-  return requestError('GRAPHQL_PARSE_FAILED', message);
+function malformed(message: string): Refusal {
+  return new Refusal([requestError('GRAPHQL_PARSE_FAILED', message)], { isWellFormed: false });
 }
 
 /** Bounds the depth of variables, without recursion, before they are coerced: deep variables could overflow the stack. */
-function variablesError(variables: Readonly<Record<string, unknown>>): GraphQLError | null {
+function checkDepth(variables: Readonly<Record<string, unknown>>): void {
   let level: object[] = [variables];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) return tooComplex('depth of variables', depth, MAX_DEPTH);
-    const below: object[] = [];
-    for (const parent of level) {
-      for (const value of Object.values(parent)) {
-        if (typeof value === 'object' && value !== null) below.push(value);
-      }
+    if (depth > MAX_DEPTH) {
+      throw new Refusal([tooComplex('depth of variables', depth, MAX_DEPTH)]);
     }
-    level = below;
+    level = level
+      .flatMap((parent): unknown[] => Object.values(parent))
+      .filter((value) => typeof value === 'object' && value !== null);
   }
-  return null;
 }

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Clock, pause } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Log } from '../../lib/log.ts';
-import { type Refusal, refused, requestError } from '../operation/errors.ts';
+import { Refusal, requestError } from '../operation/errors.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
 import { manifestState, readManifest } from './manifest.ts';
@@ -58,7 +58,8 @@ export class TrustedDocuments {
     return this.#isUnreadable;
   }
 
-  find(params: Params, record: RequestSummary): RequestedDocument | Refusal {
+  /** Throws a Refusal if the document is unknown, or may not be executed. */
+  find(params: Params, record: RequestSummary): RequestedDocument {
     const { query, documentId, operationName, variables } = params;
     const { path, trustedOnly } = this.#options;
     const trustedText = documentId === null ? undefined : this.#byId.get(documentId);
@@ -66,17 +67,17 @@ export class TrustedDocuments {
     if (text === undefined) {
       // Apollo Client and urql match these messages: after NotFound they send the text, after NotSupported no more hashes.
       const message = path === null ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound';
-      return refusing('PERSISTED_DOCUMENT_NOT_FOUND', message);
+      throw refusal('PERSISTED_DOCUMENT_NOT_FOUND', message);
     }
     const hasOtherText = query !== null && documentId !== null && query !== trustedText;
     if (hasOtherText && hashOf(query) !== documentId) {
-      return refusing('BAD_USER_INPUT', 'The document has another hash.');
+      throw refusal('BAD_USER_INPUT', 'The document has another hash.');
     }
     record.isTrusted = this.#texts.has(text);
     if (!record.isTrusted && trustedOnly === 'on') {
-      return refusing('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
+      throw refusal('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
     }
-    return { kind: 'params', query: text, operationName, variables };
+    return { query: text, operationName, variables };
   }
 
   /** If the setting is `log`, logs each untrusted document once, without its text, which may contain a password. */
@@ -144,6 +145,6 @@ function hashOf(text: string): string {
   return hash('sha256', text, 'hex');
 }
 
-function refusing(...about: Parameters<typeof requestError>): Refusal {
-  return refused([requestError(...about)]);
+function refusal(...about: Parameters<typeof requestError>): Refusal {
+  return new Refusal([requestError(...about)]);
 }

@@ -15,24 +15,19 @@ import {
   visit,
 } from 'graphql';
 import { INEXACT, isExactNumber } from '../../lib/json.ts';
-import { located, type Refusal, refused, requestError } from '../operation/errors.ts';
+import { located, Refusal, requestError } from '../operation/errors.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
-
-interface CoercedArgs {
-  readonly kind: 'args';
-  readonly args: ValidatedExecutionArgs;
-}
 
 // Each error quotes the value, which may be long.
 const MAX_COERCION_ERRORS = 3;
 
-/** Returns the executor's arguments for one request, with coerced variables. The document has been validated. */
-export function executionArgs(given: ExecutionArgs): CoercedArgs | Refusal {
+/** Returns the executor's arguments for one request, with coerced variables. Throws a Refusal if they are invalid. */
+export function executionArgs(given: ExecutionArgs): ValidatedExecutionArgs {
   const options = { maxCoercionErrors: MAX_COERCION_ERRORS };
   const args = validateExecutionArgs({ ...given, options });
-  if ('schema' in args) return { kind: 'args', args };
+  if ('schema' in args) return args;
   const texts = textsIn(given.variableValues);
-  return refused(args.map((error) => published(error, texts, given.document)));
+  throw new Refusal(args.map((error) => published(error, texts, given.document)));
 }
 
 /** Converts the error of a variable to one that names its argument and quotes no value. */

@@ -20,32 +20,24 @@ export function boundPieces(request: IncomingMessage): void {
   });
 }
 
-/** Calls `done` with the whole body, or with null if it is too large. Does not call it if the connection closes before. */
-export function takeBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  done: (body: Buffer | null) => void,
-): void {
-  const collector = new ByteCollector(maxBytes);
-  let isOver = false;
-  const end = (body: Buffer | null) => {
-    if (isOver) return;
-    isOver = true;
-    done(body);
-  };
+/** Resolves with the whole body, or with null if it is too large. Does not resolve if the connection closes before. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | null>();
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-    end(null);
-    return;
+    resolve(null);
+    return promise;
   }
+  const collector = new ByteCollector(maxBytes);
   request.on('data', (piece: Buffer) => {
-    if (!isOver && !collector.add(piece)) end(null);
+    if (!collector.add(piece)) resolve(null);
   });
   request.on('end', () => {
     // Node parses what it has read to the end, even from a destroyed socket.
-    if (!request.socket.destroyed) end(collector.take());
+    if (!request.socket.destroyed) resolve(collector.take());
   });
   // An early read makes Node pass the body on as it is parsed, without a list of its pieces.
   request.read(0);
+  return promise;
 }
 
 /** The parameters in the body of a POST. Throws if the body is not JSON. */

@@ -1,20 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { addressClient, clientOf, regarding } from '../../lib/limits/request-caller.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { addressClient } from '../../lib/limits/request-caller.ts';
 import { listen } from '../../lib/listen.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { isCrossSite } from '../requests/origins.ts';
 import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { boundPieces } from './body.ts';
-import { HttpReply, refuseFlood, VARY } from './reply.ts';
-import {
-  createRoutes,
-  pathOf,
-  type RouteSettings,
-  setCorsHeaders,
-  toOriginForm,
-  wantsWebSocket,
-} from './routes.ts';
+import { HttpReply } from './reply.ts';
+import { type RouteSettings, Routes, toOriginForm, wantsWebSocket } from './routes.ts';
 
 // How long a slow sender (slowloris) may occupy a connection.
 const TIMES = {
@@ -33,15 +25,13 @@ export class HttpServer {
   readonly webSockets: WebSocketEndpoint;
   readonly #settings: RouteSettings;
   readonly #server: Server;
-  readonly #route: ReturnType<typeof createRoutes>;
-  readonly #vary: string;
+  readonly #routes: Routes;
 
   constructor(settings: RouteSettings) {
-    const { connections, cookie, forwarding, openConnections, publicPath } = settings;
+    const { connections, openConnections, publicPath } = settings;
     this.webSockets = new WebSocketEndpoint(settings);
     this.#settings = settings;
-    this.#route = createRoutes(settings);
-    this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
+    this.#routes = new Routes(settings);
     // An upgrade is ignored while earlier requests are unanswered: the socket's first bytes would overtake their answers.
     const shouldUpgradeCallback = (request: IncomingMessage) =>
       openConnections.get(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
@@ -101,7 +91,10 @@ export class HttpServer {
       boundPieces(request);
       toOriginForm(request, this.#settings.publicPath);
       const reply = new HttpReply(request, response, connection, this.#settings);
-      reply.guard(() => this.#answer(reply));
+      fireAndForget(
+        'response',
+        reply.guard(() => this.#routes.answer(reply)),
+      );
     };
     if (response.socket !== null) {
       begin();
@@ -119,20 +112,5 @@ export class HttpServer {
       if (connection.waiting === 0) socket.resume();
       begin();
     });
-  }
-
-  #answer(reply: HttpReply): MaybePromise<void> {
-    const { cookie, messages, origins } = this.#settings;
-    const { request } = reply;
-    const isForeign = isCrossSite(request, origins, cookie);
-    const client = clientOf(reply.caller);
-    // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
-    const isWithin = messages.take(isForeign ? regarding(client, 'cross-site') : client);
-    setCorsHeaders(reply, origins, cookie !== null);
-    if (this.#vary !== VARY) reply.set('vary', this.#vary);
-    // If the preflight failed, a page could not read why its request is refused.
-    const isPreflight = request.method === 'OPTIONS' && !isForeign;
-    const mayPass = isPreflight || pathOf(request).startsWith('/health/');
-    return isWithin || mayPass ? this.#route(reply, isForeign) : refuseFlood(reply);
   }
 }

@@ -1,12 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { ExecutionResult } from 'graphql';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
-import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
-import { markNotSent, overLimit, requestError } from '../operation/errors.ts';
+import { overLimit, type Refusal } from '../operation/errors.ts';
 import { clientIn, RequestSummary, requestIdOf } from '../operation/request-summary.ts';
 import type { Connection } from '../requests/open-connections.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
+import { FORMATS, type Format } from './formats.ts';
 
 // Each matches the name of an encoding in `Accept-Encoding` without a weight (`;q=`), or with a weight above 0.
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
@@ -30,6 +31,8 @@ export class HttpReply {
   readonly summary: RequestSummary;
   /** Whether the request is counted and logged. */
   isGraphQL = false;
+  /** The format of the result. */
+  format: Format = FORMATS.json;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
   readonly #settings: ServerSettings;
@@ -70,12 +73,13 @@ export class HttpReply {
     return this.#disconnecting.signal;
   }
 
-  /** Sends an error response if `task` throws or rejects. */
-  guard(task: () => MaybePromise<void>): void {
+  /** Runs a task. Sends an error response if it throws or rejects. */
+  async guard(task: () => MaybePromise<void>): Promise<void> {
     try {
-      task()?.catch((error: unknown) => this.#failed(error));
+      await task();
     } catch (error) {
-      this.#failed(error);
+      const refusal = this.#settings.pipeline.masking.refusal(error, this.summary);
+      if (!this.abort()) await this.#refuse(refusal);
     }
   }
 
@@ -88,18 +92,20 @@ export class HttpReply {
   }
 
   /** Sends a whole body, compressed as the client accepts. `packed` returns the compressed body if that is cached. */
-  send(
+  async send(
     status: number,
     body: Body,
-    packed?: ((encoding: Encoding) => MaybePromise<Buffer>) | null,
-  ): MaybePromise<void> {
+    packed: (encoding: Encoding) => MaybePromise<Buffer> = (encoding) => pack(body, encoding),
+  ): Promise<void> {
     const bytes = Buffer.byteLength(body);
     const encoding = this.#encodingFor(bytes);
-    if (encoding === null) return this.#sendWhole(status, body, bytes);
-    return chain(packed ? packed(encoding) : pack(body, encoding), (result) => {
-      this.set('content-encoding', encoding);
-      this.#sendWhole(status, result, result.length);
-    });
+    if (encoding === null) {
+      this.#sendWhole(status, body, bytes);
+      return;
+    }
+    const result = await packed(encoding);
+    this.set('content-encoding', encoding);
+    this.#sendWhole(status, result, result.length);
   }
 
   /** Returns null for a body that is sent uncompressed. */
@@ -110,9 +116,29 @@ export class HttpReply {
     return GZIP.test(accepted) ? 'gzip' : null;
   }
 
-  sendJson(status: number, value: unknown): MaybePromise<void> {
-    this.set('content-type', 'application/json; charset=utf-8');
+  sendJson(status: number, value: unknown): Promise<void> {
+    this.set('content-type', FORMATS.json.contentType);
     return this.send(status, JSON.stringify(value));
+  }
+
+  /** Sends a result of GraphQL in the format that the client accepts. */
+  sendResult(status: number, result: ExecutionResult): Promise<void> {
+    const { contentType, framing } = this.format;
+    const text = JSON.stringify(result);
+    this.set('content-type', contentType);
+    if (framing === null) return this.send(status, text);
+    // The log and the metrics call each streamed answer `sse`, also if its format is multipart.
+    this.summary.transport = 'sse';
+    const { begin, head, end, complete } = framing;
+    return this.send(status, begin + head + text + end + complete);
+  }
+
+  #refuse({ errors, status, headers, isWellFormed }: Refusal): Promise<void> {
+    this.setAll(headers);
+    // If only the document or its variables are wrong, older clients, which do not accept
+    // `application/graphql-response+json`, read the errors from a 200 alone.
+    const needs200 = isWellFormed && status === 400 && this.format !== FORMATS.response;
+    return this.sendResult(needs200 ? 200 : status, { errors });
   }
 
   sendNothing(status: number): void {
@@ -138,7 +164,7 @@ export class HttpReply {
     this.begin(status).end(isLarge ? Buffer.from(body) : body);
   }
 
-  /** Destroys a response that has begun, so that the client sees an incomplete response. Returns false if none has begun. */
+  /** Destroys a response that has begun, so that the client sees that it is incomplete. Returns false if none has begun. */
   abort(): boolean {
     if (!this.#response.headersSent) return false;
     this.#response.destroy();
@@ -159,25 +185,9 @@ export class HttpReply {
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, headersSent ? statusCode : null);
   }
-
-  #failed(error: unknown): void {
-    const { summary } = this;
-    const { requestId } = summary;
-    summary.failed('INTERNAL', 'fault');
-    this.#settings.log.error({ requestId, err: error }, 'a request failed');
-    if (this.abort()) return;
-    const errors = [requestError('INTERNAL', 'Something went wrong here.', { requestId })];
-    try {
-      fireAndForget('response', this.sendJson(500, { errors }));
-    } catch {
-      this.#response.destroy();
-    }
-  }
 }
 
-export function refuseFlood(reply: HttpReply): MaybePromise<void> {
-  const { errors, headers } = overLimit('messages', FLOOD_RETRY_SECONDS);
-  if (reply.request.method === 'POST') markNotSent(errors);
-  reply.setAll(headers);
-  return reply.sendJson(429, { errors });
+/** Refuses a request of a client that sends too much, of whatever kind. */
+export function tooManyMessages(): Refusal {
+  return overLimit('messages', FLOOD_RETRY_SECONDS);
 }

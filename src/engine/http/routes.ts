@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
+import { clientOf, regarding } from '../../lib/limits/request-caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { markNotSent } from '../operation/errors.ts';
-import {
-  type AllowedOrigins,
-  crossSite,
-  duplicateHeader,
-  isAllowedOrigin,
-} from '../requests/origins.ts';
+import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import { createGraphQLEndpoint } from './graphql-endpoint.ts';
-import type { HttpReply } from './reply.ts';
+import { GraphQLEndpoint } from './graphql-endpoint.ts';
+import { type HttpReply, tooManyMessages, VARY } from './reply.ts';
 import { type Site, sendNotFound, wantsPage } from './site.ts';
 
 export interface RouteSettings extends ServerSettings {
@@ -19,43 +13,56 @@ export interface RouteSettings extends ServerSettings {
   readonly sdl: string | null;
 }
 
-/** Returns the function that answers a request by its path. `isForeign`: whether a page of another site may have sent it. */
-export function createRoutes(
-  settings: RouteSettings,
-): (reply: HttpReply, isForeign: boolean) => MaybePromise<void> {
-  const { cookie, forwarding, publicPath, readiness, sdl, sites } = settings;
-  const requestHeaders = allowedRequestHeaders(forwarding.names);
-  const answerGraphQL = createGraphQLEndpoint(settings);
+// GraphQL clients send these by themselves: the token, Apollo's names and CSRF header, W3C and Sentry tracing.
+const REQUEST_HEADERS = [
+  'authorization, content-type, x-request-id',
+  'apollographql-client-name, apollographql-client-version',
+  'traceparent, tracestate, baggage, sentry-trace',
+  'apollo-require-preflight, x-apollo-operation-name, x-apollo-operation-id',
+];
+const RESPONSE_HEADERS = 'date, x-request-id, retry-after, ratelimit';
+const PREFLIGHT_SECONDS = '600';
 
-  /** Clears the cookie. The token itself stays valid until it expires. */
-  function logout(reply: HttpReply): MaybePromise<void> {
-    if (cookie === null) return sendNotFound(reply);
-    if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
-    reply.set('set-cookie', cookie.cleared(reply.request));
-    return reply.sendNothing(204);
+/** Answers each request by its path, after the checks of every request. */
+export class Routes {
+  readonly #settings: RouteSettings;
+  readonly #graphql: GraphQLEndpoint;
+  readonly #vary: string;
+  /** The usual request headers and those of this deployment. */
+  readonly #requestHeaders: string;
+
+  constructor(settings: RouteSettings) {
+    const { cookie, forwarding } = settings;
+    this.#settings = settings;
+    this.#graphql = new GraphQLEndpoint(settings);
+    this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
+    this.#requestHeaders = [...REQUEST_HEADERS, ...forwarding.names].join(', ');
   }
 
-  function health(reply: HttpReply): MaybePromise<void> {
-    const { status, body } = readiness.report();
-    // The public does not see the details, and JSON leaves out an undefined member.
-    return reply.sendJson(status, { ...body, details: undefined });
-  }
-
-  function schema(reply: HttpReply): MaybePromise<void> {
-    if (sdl === null) return sendNotFound(reply);
-    if (!['GET', 'HEAD'].includes(reply.request.method ?? ''))
-      return refuseMethod(reply, 'GET, HEAD');
-    reply.set('content-type', 'text/plain; charset=utf-8');
-    return reply.send(200, sdl);
-  }
-
-  return (reply, isForeign) => {
+  /** Throws a Refusal if the request is refused. */
+  answer(reply: HttpReply): MaybePromise<void> {
+    const { cookie, forwarding, limits, origins } = this.#settings;
     const { request } = reply;
-    if (forwarding.hasDuplicate(request)) {
-      return refuse(reply, 400, duplicateHeader());
-    }
-    if (request.method === 'OPTIONS') return answerPreflight(reply, requestHeaders);
     const path = pathOf(request);
+    const isForeign = isCrossSite(request, origins, cookie);
+    const client = clientOf(reply.caller);
+    // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
+    const isWithin = limits.takeMessage(isForeign ? regarding(client, 'cross-site') : client);
+    this.#setCorsHeaders(reply);
+    if (this.#vary !== VARY) reply.set('vary', this.#vary);
+    // If the preflight failed, a page could not read why its request is refused.
+    const isPreflight = request.method === 'OPTIONS' && !isForeign;
+    const mayPass = isPreflight || path.startsWith('/health/');
+    if (!isWithin && !mayPass) throw tooManyMessages();
+    if (forwarding.hasDuplicate(request)) throw duplicateHeader();
+    return request.method === 'OPTIONS'
+      ? this.#answerPreflight(reply)
+      : this.#answerPath(reply, path, isForeign);
+  }
+
+  #answerPath(reply: HttpReply, path: string, isForeign: boolean): MaybePromise<void> {
+    const { publicPath, sites } = this.#settings;
+    const { request } = reply;
     if (path !== '/graphql' || wantsPage(request)) {
       for (const site of sites) {
         const answer = site.answer(reply, path);
@@ -63,28 +70,67 @@ export function createRoutes(
       }
     }
     // Refuses before anything is executed, or charged to that page's visitor.
-    if (isForeign && (path === '/graphql' || path === '/logout')) {
-      return refuse(reply, 403, crossSite());
-    }
+    if (isForeign && (path === '/graphql' || path === '/logout')) throw crossSite();
     switch (path) {
       case '':
         // At the prefix without a slash, the page's relative links would leave the prefix.
         reply.set('location', `${publicPath}/${request.url}`);
         return reply.sendNothing(308);
       case '/graphql':
-        return answerGraphQL(reply);
+        return this.#graphql.answer(reply);
       case '/logout':
-        return logout(reply);
+        return this.#logout(reply);
       case '/health/live':
         return reply.sendJson(200, { status: 'ok' });
       case '/health/ready':
-        return health(reply);
+        return this.#health(reply);
       case '/schema.graphql':
-        return schema(reply);
+        return this.#schema(reply);
       default:
         return sendNotFound(reply);
     }
-  };
+  }
+
+  /** Clears the cookie. The token itself stays valid until it expires. */
+  #logout(reply: HttpReply): MaybePromise<void> {
+    const { cookie } = this.#settings;
+    if (cookie === null) return sendNotFound(reply);
+    if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
+    reply.set('set-cookie', cookie.cleared(reply.request));
+    return reply.sendNothing(204);
+  }
+
+  #health(reply: HttpReply): Promise<void> {
+    const { status, body } = this.#settings.readiness.report();
+    // The public does not see the details, and JSON leaves out an undefined member.
+    return reply.sendJson(status, { ...body, details: undefined });
+  }
+
+  #schema(reply: HttpReply): MaybePromise<void> {
+    const { sdl } = this.#settings;
+    if (sdl === null) return sendNotFound(reply);
+    const isRead = ['GET', 'HEAD'].includes(reply.request.method ?? '');
+    if (!isRead) return refuseMethod(reply, 'GET, HEAD');
+    reply.set('content-type', 'text/plain; charset=utf-8');
+    return reply.send(200, sdl);
+  }
+
+  #setCorsHeaders(reply: HttpReply): void {
+    const { cookie, origins } = this.#settings;
+    const { origin } = reply.request.headers;
+    if (origin === undefined || !isAllowedOrigin(origin, origins)) return;
+    reply.set('access-control-allow-origin', origin);
+    reply.set('access-control-expose-headers', RESPONSE_HEADERS);
+    if (cookie !== null) reply.set('access-control-allow-credentials', 'true');
+  }
+
+  #answerPreflight(reply: HttpReply): void {
+    // Browsers ignore these headers if "access-control-allow-origin" is absent.
+    reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
+    reply.set('access-control-allow-headers', this.#requestHeaders);
+    reply.set('access-control-max-age', PREFLIGHT_SECONDS);
+    reply.sendNothing(204);
+  }
 }
 
 function refuseMethod(reply: HttpReply, allowed: string): void {
@@ -92,12 +138,7 @@ function refuseMethod(reply: HttpReply, allowed: string): void {
   reply.sendNothing(405);
 }
 
-function refuse(reply: HttpReply, status: number, error: GraphQLError): MaybePromise<void> {
-  if (reply.request.method === 'POST') markNotSent([error]);
-  return reply.sendJson(status, { errors: [error] });
-}
-
-export function pathOf(request: IncomingMessage): string {
+function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';
 }
 
@@ -116,40 +157,4 @@ export function wantsWebSocket(request: IncomingMessage, publicPath: string): bo
   // Node would pass on a body as the first frames.
   const hasBody = coding !== undefined || Number(length) !== 0;
   return upgrade?.toLowerCase() === 'websocket' && pathOf(request) === '/graphql' && !hasBody;
-}
-
-// GraphQL clients send these by themselves: the token, Apollo's names and CSRF header, W3C and Sentry tracing.
-const REQUEST_HEADERS = [
-  'authorization, content-type, x-request-id',
-  'apollographql-client-name, apollographql-client-version',
-  'traceparent, tracestate, baggage, sentry-trace',
-  'apollo-require-preflight, x-apollo-operation-name, x-apollo-operation-id',
-];
-const RESPONSE_HEADERS = 'date, x-request-id, retry-after, ratelimit';
-const PREFLIGHT_SECONDS = '600';
-
-/** `takesCookies`: whether a page may send its visitor's cookies. */
-export function setCorsHeaders(
-  reply: HttpReply,
-  allowed: AllowedOrigins,
-  takesCookies: boolean,
-): void {
-  const { origin } = reply.request.headers;
-  if (origin === undefined || !isAllowedOrigin(origin, allowed)) return;
-  reply.set('access-control-allow-origin', origin);
-  reply.set('access-control-expose-headers', RESPONSE_HEADERS);
-  if (takesCookies) reply.set('access-control-allow-credentials', 'true');
-}
-
-/** The value of Access-Control-Allow-Headers: the usual headers and those of this deployment. */
-export function allowedRequestHeaders(added: readonly string[]): string {
-  return [...REQUEST_HEADERS, ...added].join(', ');
-}
-
-export function answerPreflight(reply: HttpReply, requestHeaders: string): void {
-  // Browsers ignore these headers if "access-control-allow-origin" is absent.
-  reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
-  reply.set('access-control-allow-headers', requestHeaders);
-  reply.set('access-control-max-age', PREFLIGHT_SECONDS);
-  reply.sendNothing(204);
 }

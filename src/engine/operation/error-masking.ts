@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { redact } from '../../lib/redact.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 import { withoutStack } from '../../lib/stackless-error.ts';
-import { placesOf } from './errors.ts';
+import { placesOf, Refusal } from './errors.ts';
 import type { RequestSummary } from './request-summary.ts';
 
 interface ErrorMetrics {
@@ -29,11 +29,6 @@ export class ErrorMasking {
     this.#options = options;
   }
 
-  /** Whether the service or a backend has caused an error with this code. */
-  isFault(code: unknown): boolean {
-    return errorCodeOf(code)?.outcome === 'fault';
-  }
-
   masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
     // A failed read appears at every field that needed it. It is described and logged once.
     const known = new Map<unknown, PublicCause>();
@@ -41,7 +36,8 @@ export class ErrorMasking {
       const cause = error.originalError ?? error;
       const described = known.get(cause) ?? this.#publicCause(error, cause, record.requestId);
       if (!known.has(cause)) {
-        this.#log(cause, described, record.requestId, error);
+        // An error that is written for clients has no cause to log.
+        if (described !== error) this.#log(cause, described, record.requestId, error);
         this.#countLimit(cause, described.extensions);
       }
       known.set(cause, described);
@@ -58,12 +54,18 @@ export class ErrorMasking {
     return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
   }
 
-  /** Counts the errors of a request that was refused before execution. */
-  refused(errors: readonly GraphQLError[], record: RequestSummary): void {
-    for (const error of errors) {
-      this.#count(error, record);
-      this.#countLimit(error, error.extensions);
+  /** Masks and counts the errors of a request that is refused, or that has failed. Marks those of a refused mutation. */
+  refusal(error: unknown, record: RequestSummary): Refusal {
+    const refusal = error instanceof Refusal ? error : null;
+    const errors = this.masked(errorsOf(error), record);
+    const isFault = errors.some(
+      ({ extensions }) => errorCodeOf(extensions.code)?.outcome === 'fault',
+    );
+    // Only before an operation is opened it is certain that nothing was executed.
+    if (refusal !== null && record.mayBeMutation) {
+      for (const { extensions } of errors) extensions.sent = false;
     }
+    return new Refusal(errors, refusal === null || isFault ? { status: 500 } : refusal);
   }
 
   #publicCause(error: GraphQLError, cause: unknown, requestId: string): PublicCause {
@@ -126,10 +128,12 @@ export class ErrorMasking {
   }
 }
 
-export function asGraphQLError(error: unknown): GraphQLError {
-  if (error instanceof GraphQLError) return error;
+/** The errors for which a request is refused; otherwise the error that was thrown. */
+export function errorsOf(error: unknown): readonly GraphQLError[] {
+  if (error instanceof Refusal) return error.errors;
+  if (error instanceof GraphQLError) return [error];
   const originalError = error instanceof Error ? error : new Error(String(error));
-  return new GraphQLError(originalError.message, { originalError });
+  return [new GraphQLError(originalError.message, { originalError })];
 }
 
 /** Whether the message of an error is written for clients. */

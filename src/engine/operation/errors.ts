@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { type Code, ERROR_CODES } from '../../lib/error-codes.ts';
-import { withoutStack } from '../../lib/stackless-error.ts';
+import { StacklessError, withoutStack } from '../../lib/stackless-error.ts';
 import type { LimitLabel } from './limits.ts';
 
 // One mistake can have a thousand locations, which would all be in the response.
@@ -48,25 +48,30 @@ export function tooComplex(
   return requestError('QUERY_TOO_COMPLEX', message, { limit, value: shown, maximum });
 }
 
-// The time in which some of the client's concurrent operations are likely to end.
-const CONCURRENCY_RETRY_SECONDS = 5;
+interface RefusalOptions {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether the request conforms to the protocol, so that only its document or its variables are wrong. */
+  readonly isWellFormed?: boolean;
+}
 
-/** The answer if nothing is executed, because the request is wrong or its client is over a limit. */
-export interface Refusal {
-  readonly kind: 'refusal';
+/** Thrown if nothing of a request is executed, because it is wrong or its client is over a limit. */
+export class Refusal extends StacklessError {
   readonly errors: readonly GraphQLError[];
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the request conforms to the protocol, so that only its document or its variables are wrong. */
   readonly isWellFormed: boolean;
-}
 
-export function refused(
-  errors: readonly GraphQLError[],
-  status = 400,
-  headers: Readonly<Record<string, string>> = {},
-): Refusal {
-  return { kind: 'refusal', errors, status, headers, isWellFormed: true };
+  constructor(
+    errors: readonly GraphQLError[],
+    { status = 400, headers = {}, isWellFormed = true }: RefusalOptions = {},
+  ) {
+    super(errors[0]?.message ?? '');
+    this.errors = errors;
+    this.status = status;
+    this.headers = headers;
+    this.isWellFormed = isWellFormed;
+  }
 }
 
 /** `RATE_LIMITED` by a limit of this service. The name of the limit is for operators, and not part of the answer. */
@@ -82,18 +87,11 @@ class OverLimitError extends GraphQLError {
   }
 }
 
+// The time in which some of the client's concurrent operations are likely to end.
+const CONCURRENCY_RETRY_SECONDS = 5;
+
 /** Refuses the whole request, with the seconds after which to retry. */
 export function overLimit(limit: string, seconds = CONCURRENCY_RETRY_SECONDS): Refusal {
-  const error = new OverLimitError(limit, seconds);
-  return refused([error], 429, { 'retry-after': String(seconds) });
-}
-
-/** Marks the errors of a request that may be a mutation: nothing of the request was executed. */
-export function markNotSent(errors: readonly GraphQLError[]): void {
-  for (const { extensions } of errors) extensions.sent = false;
-}
-
-/** Adds the headers that every response to this request has. */
-export function withHeaders(refusal: Refusal, headers: Refusal['headers']): Refusal {
-  return { ...refusal, headers: { ...headers, ...refusal.headers } };
+  const headers = { 'retry-after': String(seconds) };
+  return new Refusal([new OverLimitError(limit, seconds)], { status: 429, headers });
 }

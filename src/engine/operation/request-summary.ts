@@ -49,6 +49,8 @@ export class RequestSummary {
   type: OperationTypeNode | null = null;
   /** Whether its document is from a manifest, so that operators have chosen its name. */
   isTrusted = false;
+  /** Whether it is a mutation, or may be one because its document has not been read. */
+  mayBeMutation: boolean;
   claimedAccount: string | null = null;
   outcome: RequestOutcome = 'ok';
   bytesOut = 0;
@@ -69,6 +71,7 @@ export class RequestSummary {
     this.transport = transport;
     this.method = method;
     this.client = client;
+    this.mayBeMutation = method === 'POST' || method === null;
   }
 
   called(entry: BackendCall): void {

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
-import { requestError } from '../operation/errors.ts';
+import { Refusal, requestError } from '../operation/errors.ts';
 import { isLocal } from './client-address.ts';
 import type { AuthCookie } from './tokens.ts';
 
@@ -59,16 +58,17 @@ export function isCrossSite(
 const CROSS_SITE =
   'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
 
-export function crossSite(): GraphQLError {
-  return requestError('FORBIDDEN', CROSS_SITE);
+export function crossSite(): Refusal {
+  return new Refusal([requestError('FORBIDDEN', CROSS_SITE)], { status: 403 });
 }
 
 /** No header helps a WebSocket, because a page cannot set one. */
-export function foreignSocket(): GraphQLError {
+export function foreignSocket(): Refusal {
   const message = 'A page of another site opened this WebSocket: name its origin in CORS_ORIGINS.';
-  return requestError('FORBIDDEN', message);
+  return new Refusal([requestError('FORBIDDEN', message)], { status: 403 });
 }
 
-export function duplicateHeader(): GraphQLError {
-  return requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header is sent twice.');
+export function duplicateHeader(): Refusal {
+  const error = requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header is sent twice.');
+  return new Refusal([error], { isWellFormed: false });
 }

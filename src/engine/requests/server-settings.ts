@@ -2,7 +2,7 @@ import type { HeaderForwarding } from '../../lib/forwarded-headers.ts';
 import type { Token, TokenStatus } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
-import type { MessageBudget } from '../admission/client-limits.ts';
+import type { ClientLimits } from '../admission/client-limits.ts';
 import type { Pipeline } from '../execution/pipeline.ts';
 import type { LimitLabel } from '../operation/limits.ts';
 import type { AccessLog, ServerMetrics } from './access-log.ts';
@@ -31,13 +31,13 @@ export interface ServerOptions {
 }
 
 export interface ServerSettings extends ServerOptions {
-  readonly graph: Pipeline;
+  readonly pipeline: Pipeline;
+  readonly limits: ClientLimits;
   readonly metrics: ServerMetrics;
   /** Counts a refusal by a limit before there is an operation. */
   readonly refused: (limit: LimitLabel) => void;
   readonly addresses: ClientAddresses;
   readonly openConnections: OpenConnections;
-  readonly messages: MessageBudget;
   readonly cookie: AuthCookie | null;
   readonly tokens: BearerTokens;
   readonly forwarding: HeaderForwarding;

@@ -1,12 +1,27 @@
 import type { IncomingMessage } from 'node:http';
+import { CloseCode, MessageType, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { isObject, parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import { PROTOCOL, type ProtocolSocket, readMessage } from './protocol.ts';
-import { CLOSINGS, type Closing, type SocketOperation } from './socket-operation.ts';
+import type { SocketOperation } from './socket-operation.ts';
 import { SocketSession } from './socket-session.ts';
+
+/** The close codes and reasons that this server adds to those of graphql-ws and `ws`. */
+export const CLOSINGS = {
+  header: [CloseCode.BadRequest, 'A header of connectionParams cannot be forwarded'],
+  rate: [1013, 'Too many messages'],
+  /** The reason is the error's code. */
+  tokenEnd: [CloseCode.Forbidden, 'UNAUTHENTICATED'],
+  sameId: [CloseCode.SubscriberAlreadyExists, 'An operation with this id is under way'],
+  restart: [1012, 'restarting'],
+  fault: [CloseCode.InternalServerError, 'Internal server error'],
+} as const satisfies Readonly<Record<string, readonly [code: number, reason: string]>>;
+
+/** graphql-ws's protocol. */
+export type Protocol = Server<GraphQLSocket>;
 
 /** The first messages are free, so that a client at a flooded address can prove its token. The upgrade was counted. */
 const FREE_MESSAGES = 3;
@@ -14,9 +29,10 @@ const FREE_MESSAGES = 3;
 const MAX_REASON_BYTES = 123;
 
 /** One WebSocket: hands its messages to graphql-ws's protocol within its limits, and closes it. */
-export class GraphQLSocket implements ProtocolSocket {
+export class GraphQLSocket {
   readonly settings: ServerSettings;
   readonly session: SocketSession;
+  /** The operations under way by their ids, also those that their client has left. */
   readonly operations = new Map<string, SocketOperation>();
   readonly #socket: WebSocket;
   #freeMessages = FREE_MESSAGES;
@@ -24,13 +40,18 @@ export class GraphQLSocket implements ProtocolSocket {
   /** The operation whose result is in the message that is made in this turn. */
   #written: SocketOperation | null = null;
 
-  constructor(socket: WebSocket, request: IncomingMessage, settings: ServerSettings) {
+  constructor(
+    socket: WebSocket,
+    request: IncomingMessage,
+    settings: ServerSettings,
+    protocol: Protocol,
+  ) {
     const { connections, log, openConnections } = settings;
     this.#socket = socket;
     this.settings = settings;
     this.session = new SocketSession(request, settings);
     let handle: (message: unknown) => Promise<void> = async () => {};
-    const protocolClosed = PROTOCOL.opened(
+    const protocolClosed = protocol.opened(
       {
         protocol: socket.protocol,
         send: (text) => this.#send(text),
@@ -44,7 +65,10 @@ export class GraphQLSocket implements ProtocolSocket {
     );
     socket.on('message', (data: Buffer) => {
       if (!this.#charge(data.length)) return;
-      handle(readMessage(String(data))).catch((error: unknown) => this.#failed(error));
+      handle(readMessage(String(data))).catch((error: unknown) => {
+        log.error({ err: error }, 'a WebSocket message could not be handled');
+        this.close('fault');
+      });
     });
     socket.on('ping', () => this.#charge(0));
     socket.on('pong', () => this.#charge(0));
@@ -63,7 +87,7 @@ export class GraphQLSocket implements ProtocolSocket {
     return this.#socket.readyState === this.#socket.OPEN;
   }
 
-  close(closing: Closing, ownReason?: string): void {
+  close(closing: keyof typeof CLOSINGS, ownReason?: string): void {
     const [code, reason] = CLOSINGS[closing];
     this.#closeWith(code, ownReason ?? reason);
   }
@@ -73,12 +97,18 @@ export class GraphQLSocket implements ProtocolSocket {
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
 
+  /** The next message has a result of this operation. */
   writes(operation: SocketOperation): void {
     this.#written = operation;
   }
 
-  ended(operation: SocketOperation): void {
-    if (this.operations.get(operation.id) === operation) this.operations.delete(operation.id);
+  /** `isLeft`: whether the client has unsubscribed. A subscription that had started ends in that way. */
+  end(operation: SocketOperation, isLeft: boolean): void {
+    const { id, summary } = operation;
+    const isGone = isLeft || !this.isOpen;
+    if (isGone && !summary.hasStarted) summary.outcome = 'gone';
+    this.settings.accessLog.ended(summary, this.session.caller, null);
+    if (this.operations.get(id) === operation) this.operations.delete(id);
     this.#closeIfIdle();
   }
 
@@ -125,19 +155,14 @@ export class GraphQLSocket implements ProtocolSocket {
     if (!this.isOpen) return false;
     this.#freeMessages -= 1;
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
-    if (this.settings.messages.take(clientOf(this.session.caller), bytes)) return true;
+    if (this.settings.limits.takeMessage(clientOf(this.session.caller), bytes)) return true;
+    this.settings.refused('messages');
     this.close('rate');
     // Messages that have already arrived stay unread until `ws` ends the connection.
     this.#socket.pause();
     return false;
   }
-
-  #failed(error: unknown): void {
-    this.settings.log.error({ err: error }, 'a WebSocket message could not be handled');
-    this.close('fault');
-  }
 }
-
 // A busy client or a poor network may not answer for a minute. A pause of this process leaves one ping unanswered.
 const MAX_UNANSWERED_PINGS = 5;
 
@@ -159,4 +184,29 @@ export function keepAlive(socket: WebSocket, pingMs: number): void {
     socket.ping();
   }, pingMs);
   socket.once('close', () => clearInterval(pings));
+}
+
+/** An id is retained until its operation ends, and sent with each result. */
+const MAX_ID_LENGTH = 255;
+const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
+  MessageType.ConnectionInit,
+  MessageType.Ping,
+  MessageType.Pong,
+  MessageType.Subscribe,
+  MessageType.Complete,
+]);
+
+/** Parses a message without rounding its numbers. Null if no client may send it; the protocol then closes the socket. */
+export function readMessage(text: string): unknown {
+  try {
+    const message = parseExactJson(text);
+    if (!isObject(message) || !CLIENT_MESSAGES.has(message.type)) return null;
+    const { id, type, payload } = message;
+    if (typeof id === 'string' && id.length > MAX_ID_LENGTH) return null;
+    // graphql-ws requires a text in each operation, but a document id may replace it.
+    if (type === MessageType.Subscribe && isObject(payload)) payload.query ??= '';
+    return message;
+  } catch {
+    return null;
+  }
 }

@@ -1,14 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { handleProtocols } from 'graphql-ws';
-import { type PerMessageDeflateOptions, type VerifyClientCallbackAsync, WebSocketServer } from 'ws';
+import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { steadyClock } from '../../lib/clock.ts';
 import { addressClient, regarding } from '../../lib/limits/request-caller.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
-import { overLimit, type Refusal, refused } from '../operation/errors.ts';
+import { overLimit, type Refusal } from '../operation/errors.ts';
+import type { LimitLabel } from '../operation/limits.ts';
 import { duplicateHeader, foreignSocket, isAllowedPage } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
+import { PROTOCOL } from './protocol.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB. A slow network delivers chunks of 500 bytes. */
 const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
@@ -25,8 +27,6 @@ const EXTENSIONS = 'sec-websocket-extensions';
 /** An offer of compression with a smaller window than `serverMaxWindowBits`. */
 const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 
-/** The answer to an upgrade: whether it is accepted, and if not, the status, the body and headers. */
-type Verdict = Parameters<Parameters<VerifyClientCallbackAsync<IncomingMessage>>[1]>;
 const RETRY_SECONDS = 10;
 
 export class WebSocketEndpoint {
@@ -36,12 +36,20 @@ export class WebSocketEndpoint {
 
   constructor(settings: ServerSettings) {
     this.#settings = settings;
+    const refusalOf = (request: IncomingMessage) => this.#refusalOf(request);
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: settings.maxBodyBytes,
       ...MORE_OPTIONS,
       perMessageDeflate: PER_MESSAGE_DEFLATE,
-      verifyClient: ({ req }, answer) => answer(...this.#verdictOn(req)),
+      verifyClient({ req }, answer) {
+        const refusal = refusalOf(req);
+        if (refusal === null) return answer(true);
+        const { errors, status, headers } = refusal;
+        // Without a content type `ws` would call it an HTML page.
+        const json = { 'Content-Type': 'application/json; charset=utf-8' };
+        return answer(false, status, JSON.stringify({ errors }), { ...json, ...headers });
+      },
       // Handles one message a turn: one read may contain three thousand, and other clients get their turns in between.
       allowSynchronousEvents: false,
       // Accepts any subprotocol at first, because only an open socket can be closed with code 4406.
@@ -59,7 +67,7 @@ export class WebSocketEndpoint {
     if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#settings.openConnections.upgraded(request.socket, webSocket);
-      new GraphQLSocket(webSocket, request, this.#settings);
+      new GraphQLSocket(webSocket, request, this.#settings, PROTOCOL);
     });
   }
 
@@ -67,32 +75,33 @@ export class WebSocketEndpoint {
     for (const socket of this.#server.clients) socket.terminate();
   }
 
-  #verdictOn(request: IncomingMessage): Verdict {
-    const { addresses, cookie, forwarding, log, messages, openConnections, origins } =
-      this.#settings;
-    if (forwarding.hasDuplicate(request)) return inJson(refused([duplicateHeader()]));
+  /** Returns the refusal of an upgrade; null if it is accepted. */
+  #refusalOf(request: IncomingMessage): Refusal | null {
+    const { addresses, cookie, forwarding, limits, openConnections, origins } = this.#settings;
+    if (forwarding.hasDuplicate(request)) return duplicateHeader();
     if (!isAllowedPage(request, origins, cookie)) {
-      const { origin, host } = request.headers;
-      const count = this.#refusedPages.next('page');
-      // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
-      if (count !== null)
-        log.warn({ origin, host, ...count }, 'a WebSocket of another site was refused');
-      return inJson(refused([foreignSocket()], 403));
+      this.#warnOfForeignPage(request);
+      return foreignSocket();
     }
     // An upgrade cannot name its account, so upgrades have a budget that other requests from the address do not use up.
     const client = addressClient(addresses.addressOf(request));
-    if (!messages.take(regarding(client, 'upgrades')))
-      return inJson(overLimit('messages', RETRY_SECONDS));
+    if (!limits.takeMessage(regarding(client, 'upgrades'))) return this.#overLimit('messages');
     // A trusted proxy's connection is not charged yet, so its client is charged for the socket.
     const isCharged = !addresses.isFromProxy(request);
-    if (isCharged || openConnections.charge(request.socket, client)) return [true];
-    this.#settings.refused('connections');
-    return inJson(overLimit('connections', RETRY_SECONDS));
+    if (isCharged || openConnections.charge(request.socket, client)) return null;
+    return this.#overLimit('connections');
   }
-}
 
-/** The refusal in JSON. Without a content type `ws` would call it an HTML page. */
-function inJson({ errors, status, headers }: Refusal): Verdict {
-  const json = { 'Content-Type': 'application/json; charset=utf-8' };
-  return [false, status, JSON.stringify({ errors }), { ...json, ...headers }];
+  #overLimit(limit: LimitLabel): Refusal {
+    this.#settings.refused(limit);
+    return overLimit(limit, RETRY_SECONDS);
+  }
+
+  #warnOfForeignPage({ headers: { origin, host } }: IncomingMessage): void {
+    const count = this.#refusedPages.next('page');
+    if (count === null) return;
+    // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
+    const line = { origin, host, ...count };
+    this.#settings.log.warn(line, 'a WebSocket of another site was refused');
+  }
 }

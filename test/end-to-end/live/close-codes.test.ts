@@ -110,7 +110,7 @@ test('a server that shuts down closes sockets with 1012 and does not complete th
   await closed;
 });
 
-test('a server error closes the socket with 4500 and is logged', async () => {
+test('a server error ends its operation, is logged, and leaves the socket open', async () => {
   await using own = await startTestApp();
   // No request causes such an error, so the test replaces a method.
   vi.spyOn(Documents.prototype, 'prepare').mockImplementation(() => {
@@ -118,7 +118,11 @@ test('a server error closes the socket with 4500 and is logged', async () => {
   });
   using raw = await initializedSocket(own);
   raw.subscribe('1', '{ __typename }');
-  expect(await raw.untilClosed()).toEqual({ code: 4500, reason: 'Internal server error' });
+  const { payload } = await raw.until('1', 'error');
+  expect(payload).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+  vi.restoreAllMocks();
+  raw.subscribe('2', '{ __typename }');
+  await raw.until('2', 'next');
   const lines = own.logged.map((line) => JSON.parse(line));
   const fault = lines.find(({ level }) => level === 'error');
   expect(fault).toMatchObject({ err: { message: 'out of order' } });

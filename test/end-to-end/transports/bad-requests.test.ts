@@ -170,7 +170,7 @@ test.each(['', 'a b', '[', 'facade:99999', 'user:password@facade'])(
     expect(status).toBe(400);
     const { text } = await rawPost(endpoint(), bodyOf({ query: '{ __typename }' }), { host });
     expect(JSON.parse(text)).toMatchObject({ data: { __typename: 'Query' } });
-    expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+    expect(app.logged.filter((line) => line.includes('a fault of'))).toEqual([]);
   },
 );
 

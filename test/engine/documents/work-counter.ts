@@ -41,7 +41,11 @@ function prepare(schema: typeof serviceSchema, text: string, limits: WorkQuestio
   for (const { facts } of operations) facts.for({}, () => 1);
   // A request coerces the variables of only one operation.
   const operationName = operations.at(-1)?.node.name?.value;
-  documents.executionArgs(prepared.document, { operationName, variableValues: {} });
+  try {
+    documents.executionArgs(prepared.document, { operationName, variableValues: {} });
+  } catch {
+    // A required variable is missing.
+  }
 }
 
 /** How many blocks of code were entered since the last call. */

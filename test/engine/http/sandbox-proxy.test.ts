@@ -106,7 +106,7 @@ test('answers of the gateway’s operations are passed on unchanged, and a reset
   app.sandbox.fail({ operation: 'getSession', kind: 'reset-before', times: 1 });
   const { status } = await rawRequest(app.url + GATEWAY_PATH, { headers: bearer() });
   expect(status).toBe(502);
-  expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+  expect(app.logged.filter((line) => line.includes('a fault of'))).toEqual([]);
 });
 
 test('controls and operations answer a body that is too large with 413', async () => {
@@ -116,7 +116,7 @@ test('controls and operations answer a body that is too large with 413', async (
     const answer = await fetch(`${app.url}/sandbox/${path}`, { method: 'POST', body });
     expect([path, answer.status]).toEqual([path, 413]);
   }
-  expect(app.logged.filter((line) => line.includes('a request failed'))).toEqual([]);
+  expect(app.logged.filter((line) => line.includes('a fault of'))).toEqual([]);
 });
 
 test('a local Host does not open the controls to a remote peer', () => {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CLOSINGS } from '../../../src/engine/websocket/socket-operation.ts';
+import { CLOSINGS } from '../../../src/engine/websocket/graphql-socket.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

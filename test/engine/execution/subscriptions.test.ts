@@ -3,8 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
+import type { Operation } from '../../../src/engine/admission/operation.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
-import { EventResults } from '../../../src/engine/execution/event-results.ts';
+import { Subscriptions } from '../../../src/engine/execution/subscriptions.ts';
 import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
 import type { Meter } from '../../../src/engine/operation/meter.ts';
 import { EventIterator } from '../../../src/lib/event-iterator.ts';
@@ -29,25 +30,25 @@ function fail(): never {
 
 /** How often an event was executed. */
 let executed = 0;
-let results: EventResults;
+let subscriptions: Subscriptions;
 
 beforeEach(() => {
   executed = 0;
-  results = resultsFor(1_000_000);
+  subscriptions = subscriptionsFor(1_000_000);
 });
 
 const client = singleClient('account', '1');
 
-/** Results whose clients are limited to this many fields in a minute. */
-function resultsFor(fieldsPerMinute: number): EventResults {
+/** Subscriptions whose clients are limited to this many fields in a minute. */
+function subscriptionsFor(fieldsPerMinute: number): Subscriptions {
   const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
-  const codes = new ErrorMasking({
+  const masking = new ErrorMasking({
     log: createLog({ level: 'fatal', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
     describe: () => ({ message: 'masked', extensions: {} }),
   });
-  return new EventResults({
-    codes,
+  return new Subscriptions({
+    masking,
     receipts: false,
     limits: new ClientLimits(limiter),
     maxCost: 1_000,
@@ -91,17 +92,15 @@ function subscribe({ text, prepared }: Document, signal?: AbortSignal) {
     missed,
     close: closed,
   });
-  const live = results.follow({
-    events,
+  const operation = {
     prepared,
     args: argsOf(schema, text),
     facts: prepared.facts.for({}, () => 0),
     caller: { token: null, signal, tokenStatus: { provedClient: client, isAccepted: true } },
-    reportsEnd: () => false,
-    ended,
-    record: { requestId: 'r', failed() {} } as never,
-    newContext: () => ({ receipt: () => ({}) }),
-  });
+    transport: { record: { requestId: 'r', failed() {} } },
+  } as unknown as Operation;
+  const newContext = () => ({ receipt: () => ({}) });
+  const live = subscriptions.follow({ operation, events, newContext, ended });
   return {
     events,
     live,
@@ -135,7 +134,7 @@ test('a feed is notified if its event’s changes could not be sent to a reader'
 
 test('each reader is charged for the fields of its events, until an error replaces an event', async () => {
   const fields = 2 + 200;
-  results = resultsFor(fields * 5);
+  subscriptions = subscriptionsFor(fields * 5);
   const { signal } = new AbortController();
   const { emit, next } = subscribe(priceDocument, signal);
   // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.

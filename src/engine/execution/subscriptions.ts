@@ -1,0 +1,143 @@
+import { createSourceEventStream, type ExecutionResult } from 'graphql';
+import { EventIterator } from '../../lib/event-iterator.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import { clientOf, type Token } from '../../lib/limits/request-caller.ts';
+import type { ClientLimits } from '../admission/client-limits.ts';
+import type {
+  Operation,
+  OperationContext,
+  ReadingContext,
+  RunCost,
+} from '../admission/operation.ts';
+import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
+import { overLimit } from '../operation/errors.ts';
+import { LiveResults } from '../operation/live-results.ts';
+import { Meter } from '../operation/meter.ts';
+
+/** The results of events, the parts of an answer, or one result. */
+export type Subscribed = AsyncIterableIterator<ExecutionResult> | ExecutionResult;
+
+export interface SubscriptionsParts {
+  readonly masking: ErrorMasking;
+  /** Whether results report their costs. */
+  readonly receipts: boolean;
+  readonly limits: ClientLimits;
+  /** The budget of one event, in fields. */
+  readonly maxCost: number;
+  /**
+   * Calls `ended` when the token expires or is refused, with the error that ends its subscriptions, whoever made their
+   * events. Returns a function that stops watching.
+   */
+  readonly watchToken: (token: Token, ended: (error: Error) => void) => () => void;
+}
+
+/** A subscription that has begun. */
+interface Subscription {
+  readonly operation: Operation;
+  readonly events: AsyncIterable<unknown>;
+  /** Makes the context of an event. Each event has its own, so that its reads are not as old as the subscription. */
+  readonly newContext: () => ReadingContext;
+  /** Called once, when the results have ended. */
+  readonly ended: () => void;
+}
+
+const NO_COST: RunCost = { cost: 0, fields: 0 };
+
+/** Executes the events of subscriptions, each for its subscriber. */
+export class Subscriptions {
+  readonly #parts: SubscriptionsParts;
+
+  constructor(parts: SubscriptionsParts) {
+    this.#parts = parts;
+  }
+
+  /** Begins a subscription. Returns the results of its events, or a result with errors. */
+  async begin(context: OperationContext): Promise<Subscribed> {
+    const { limits } = this.#parts;
+    const { operation } = context;
+    const { args, transport } = operation;
+    // The executor does not throw: it returns a stream, or a result with the error. The cast states that admission has found
+    // a subscription.
+    const events = await createSourceEventStream({
+      ...args,
+      contextValue: context,
+    } as Parameters<typeof createSourceEventStream>[0]);
+    if (!(Symbol.asyncIterator in events)) {
+      transport.reportsEnd?.(events.errors?.[0]?.originalError);
+      return events;
+    }
+    // Beginning the subscription may have proved the token's account.
+    const client = limits.currentClient(operation);
+    const { limiter } = limits;
+    if (limiter.take('subscriptions', client).isOver) {
+      fireAndForget('live results', Promise.resolve(events[Symbol.asyncIterator]().return?.()));
+      return { errors: overLimit('subscriptions').errors };
+    }
+    const ended = () => limiter.giveBack('subscriptions', client);
+    // This context must not live until the subscription ends.
+    operation.live = this.follow({ operation, events, newContext: context.eventContexts(), ended });
+    return operation.live;
+  }
+
+  follow(subscription: Subscription): LiveResults {
+    const { operation, events, newContext, ended } = subscription;
+    const { caller, transport } = operation;
+    const { signal, token } = caller;
+    const results = new LiveResults(events, {
+      resultOf: (event) => this.#resultOf(event, subscription),
+      lastResult: (error) => {
+        // Counts the error even if it is not sent.
+        const shown = this.#published(
+          { errors: errorsOf(error) },
+          operation,
+          newContext(),
+          NO_COST,
+        );
+        return transport.reportsEnd?.(error) ? null : shown;
+      },
+      ended: () => {
+        unwatch?.();
+        signal?.removeEventListener('abort', leave);
+        ended();
+      },
+    });
+    const unwatch = token && this.#parts.watchToken(token, (error) => results.fail(error));
+    // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
+    const leave = () => fireAndForget('live results', results.return());
+    if (signal?.aborted) leave();
+    else signal?.addEventListener('abort', leave);
+    return results;
+  }
+
+  /** Executes an event. Throws if the client is over its limit of fields, which ends its subscription. */
+  async #resultOf(event: unknown, { operation, events, newContext }: Subscription) {
+    const { limits, maxCost } = this.#parts;
+    const { args, caller, facts, prepared } = operation;
+    // Events are charged to the caller's account, or to the address of its client once its token has ended.
+    const client = clientOf(caller);
+    limits.checkFields(client);
+    const meter = new Meter(maxCost, facts);
+    const context = newContext();
+    const eventArgs = { ...args, rootValue: event, contextValue: context };
+    const result = await prepared.executor.execute(eventArgs, meter);
+    // The client does not get the changes of this event, so the next event has to repeat them.
+    if (result.data == null && events instanceof EventIterator) events.missed();
+    // An event over its budget ends its subscription, because the next event would exceed it too.
+    if (meter.isOver) throw meter.error();
+    const run = { cost: facts.cost, fields: meter.fields };
+    limits.limiter.spend('fields', client, run.fields);
+    return this.#published(result, operation, context, run);
+  }
+
+  /** Masks an event's errors, and adds the event's receipt (its costs). */
+  #published(
+    result: ExecutionResult,
+    { transport }: Operation,
+    context: ReadingContext,
+    run: RunCost,
+  ): ExecutionResult {
+    const { masking, receipts } = this.#parts;
+    const masked = masking.maskedResult(result, transport.record);
+    return receipts ? { ...masked, extensions: context.receipt(run) } : masked;
+  }
+}

@@ -1,0 +1,122 @@
+import { type ExecutionResult, type GraphQLSchema, specifiedRules, validate } from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
+import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { Log } from '../../lib/log.ts';
+import type { OperationContext, TransportContext } from '../admission/operation.ts';
+import type { Execution } from './execution.ts';
+import type { Subscriptions } from './subscriptions.ts';
+
+export const EXECUTED = Symbol('executed');
+
+/** What yoga has executed of an operation, before plugins change it. */
+export interface Executed {
+  /** The context that resolvers read with. Hooks do not see it. */
+  readonly context: OperationContext;
+  /** The result of a mutation; null before. */
+  mutation: ExecutionResult | null;
+  /** The results of events, or the parts of an answer; null if there are none. */
+  results: AsyncIterableIterator<ExecutionResult> | null;
+}
+
+/** The context of an operation that hooks receive and can extend. Resolvers do not see it. */
+interface PluginContext {
+  readonly caller: RequestCaller;
+  readonly headers: TransportContext['headers'];
+  readonly [EXECUTED]: Executed;
+}
+
+/** A plugin for this context, or a published one for any. Only `onPluginInit` has a type that one of them cannot have. */
+export type TeamPlugin = Omit<Plugin<PluginContext>, 'onPluginInit'> & {
+  readonly onPluginInit?: unknown;
+};
+
+interface YogaParts {
+  readonly schema: GraphQLSchema;
+  readonly execution: Execution;
+  readonly subscriptions: Subscriptions;
+  readonly plugins: readonly TeamPlugin[];
+}
+
+/** Makes the instance of yoga that all operations pass through. Everything that the transports do is switched off. */
+export function createOperationYoga({ schema, execution, subscriptions, plugins }: YogaParts) {
+  return createYoga({
+    schema,
+    // A later plugin wraps the functions that earlier ones set, so the team's plugins run around the service's own.
+    plugins: [useAdmittedDocument(), useExecution(execution, subscriptions), ...plugins],
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    parserAndValidationCache: false,
+    maskedErrors: false,
+    batching: false,
+    multipart: false,
+    maxRequestBodySize: false,
+    logging: false,
+  });
+}
+
+/** Admission has parsed and validated the document. Rules that plugins add are validated for each operation. */
+function useAdmittedDocument(): Plugin<PluginContext> {
+  return {
+    onParse({ context, setParsedDocument }) {
+      setParsedDocument(context[EXECUTED].context.operation.document.document);
+    },
+    onValidate({ setValidationFn }) {
+      setValidationFn(validateFurther);
+    },
+  };
+}
+
+/** Executes the admitted operation, even if plugins pass on another document or other variables. */
+function useExecution(execution: Execution, subscriptions: Subscriptions): Plugin<PluginContext> {
+  return {
+    onExecute({ setExecuteFn }) {
+      setExecuteFn(async ({ contextValue }) => {
+        const executed = (contextValue as PluginContext)[EXECUTED];
+        const { context } = executed;
+        const result = await execution.execute(context);
+        if (Symbol.asyncIterator in result) executed.results = result;
+        else if (context.operation.prepared.node.operation === 'mutation') {
+          executed.mutation = result;
+        }
+        return result;
+      });
+    },
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn(async ({ contextValue }) => {
+        const executed = (contextValue as PluginContext)[EXECUTED];
+        const outcome = await subscriptions.begin(executed.context);
+        executed.results = executed.context.operation.live;
+        return outcome;
+      });
+    },
+  };
+}
+
+const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);
+
+/** Yoga adds the specification's own rules for each operation, and the document has passed them. */
+const validateFurther: typeof validate = (schema, document, rules = [], ...more) => {
+  const others = rules.filter((rule) => !OF_SPECIFICATION.has(rule));
+  return others.length === 0 ? [] : validate(schema, document, others, ...more);
+};
+
+/** Yoga's HTTP handler calls these, and the transports are used in its place. */
+const HTTP_HOOKS = [
+  'onRequest',
+  'onRequestParse',
+  'onParams',
+  'onExecutionResult',
+  'onResultProcess',
+  'onResponse',
+];
+
+/** Warns of each hook of a plugin that never runs. */
+export function warnOfUnusedHooks(plugins: readonly object[], log: Pick<Log, 'warn'>): void {
+  for (const [index, plugin] of plugins.entries()) {
+    for (const hook of HTTP_HOOKS.filter((name) => name in plugin)) {
+      const message = 'a plugin has a hook of yoga’s HTTP handler, which is not used';
+      log.warn({ hook, plugin: index + 1 }, message);
+    }
+  }
+}
