@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { buildVersion } from '../../src/domain/catalog/catalog-version.ts';
 import { INSTRUMENT, toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
+import { OPEN_POSITIONS } from '../../src/gateway/operations/get-open-positions.ts';
+import { POSITION } from '../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
 import { createInstruments } from '../../src/sandbox/instruments.ts';
-import { positionRow, sessionRow } from '../gateway/wire/rows.ts';
+import { positionValues, sessionValues, sessionWith } from '../gateway/wire/rows.ts';
 import { heldBytes } from '../support/heap.ts';
 import { openAccountWorld } from './account/account-world.ts';
 import { viewerOf } from './viewer.ts';
@@ -16,22 +18,26 @@ const ENTRIES = 1_800;
 let lastId = 1_000_000_000;
 
 /** A copy with `by` added to every number, so that no two objects share a number in memory. */
-function withNumbersRaised(original: object, by: number): object {
+function withNumbersRaised<Values extends object>(original: Values, by: number): Values {
   const fields = Object.entries(original);
-  return Object.fromEntries(
-    fields.map(([name, value]) => [name, typeof value === 'number' ? value + by : value]),
-  );
+  const raised = fields.map(([name, value]) => [
+    name,
+    typeof value === 'number' ? value + by : value,
+  ]);
+  return Object.fromEntries(raised) as Values;
 }
 
 /** A position whose numbers and texts no other position has, except for the comment. */
-function row(comment: string) {
+function row(comment: string, shared: Readonly<Record<string, string>> = {}) {
   lastId += 1;
   const id = String(lastId);
-  const [logo, friendlyName] = [`https://cdn.example.com/logos/${id}.png`, `Company ${id}`];
-  return { ...withNumbersRaised(positionRow, lastId), id, logo, friendlyName, comment };
+  const [logo, name] = [`https://cdn.example.com/logos/${id}.png`, `Company ${id}`];
+  const own = { ...withNumbersRaised(positionValues, lastId), id, logo, name, comment };
+  return POSITION.toWire({ ...own, ...shared });
 }
 
-const rows = (count: number, comment: string) => Array.from({ length: count }, () => row(comment));
+const rows = (count: number, comment: string, shared: Readonly<Record<string, string>> = {}) =>
+  Array.from({ length: count }, () => row(comment, shared));
 
 /** The growth of the reported size divided by the growth of the heap, both after the warm-up. */
 async function reportedShare(add: (index: number) => Promise<unknown>, reported: () => number) {
@@ -49,7 +55,9 @@ test('the estimated size of a snapshot is close to its heap', async () => {
     const reader = viewerOf(`token ${index}`, { login: String(login) });
     const read = world.sessions.read(reader, { needsRows: true });
     const lists = { positions: rows(25, 'x'.repeat(200)), orders: rows(5, 'x'.repeat(200)) };
-    world.calls.pop()?.answer({ ...withNumbersRaised(sessionRow, index), login, ...lists });
+    world.calls
+      .pop()
+      ?.answer(sessionWith({ ...withNumbersRaised(sessionValues, index), login, ...lists }));
     await read;
   };
   // The ledger stores an entry for each token as well.
@@ -62,7 +70,7 @@ test('the estimated size of a snapshot is close to its heap', async () => {
 test.each([
   [
     'texts that other lists share',
-    { logo: 'https://cdn.example.com/1.png', friendlyName: 'Company of many' },
+    { logo: 'https://cdn.example.com/1.png', name: 'Company of many' },
   ],
   ['unshared texts', {}],
 ])('the estimated size of a list with %s is close to its heap', async (_, texts) => {
@@ -70,7 +78,7 @@ test.each([
   const add = (index: number) => {
     const reader = viewerOf(`token ${index}`, { login: String(1_000 + index) });
     const read = world.gateway.getOpenPositions(reader, null);
-    world.calls.pop()?.answer({ positions: rows(25, '').map((each) => ({ ...each, ...texts })) });
+    world.calls.pop()?.answer(OPEN_POSITIONS.toWire({ positions: rows(25, '', texts) }));
     return read;
   };
   const share = await reportedShare(

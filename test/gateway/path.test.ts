@@ -4,6 +4,7 @@ import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { filledPath } from '../../src/gateway/requests.ts';
 import { loginNamed } from '../support/accounts.ts';
+import { pathOf } from '../support/ask-gateway.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, marketOrder, openClient } from './open-client.ts';
 
@@ -39,7 +40,7 @@ const UNSAFE = [
 
 test.each(HARMLESS)('a path value with %s becomes one segment', (_, value, segment) => {
   const { path } = firstCallOf(OPERATIONS.setValue);
-  expect(filledPath(path, { key: value }, 'write')).toBe(`/user/kv/${segment}`);
+  expect(filledPath(path, { key: value }, 'write')).toBe(path.replace('{key}', segment));
 });
 
 test('the refusal of a value that is not from a claim names the read’s argument', () => {
@@ -73,5 +74,5 @@ test('every path begins with the path of the gateway’s address', async () => {
   await using gateway = await startScriptedGateway((socket) => socket.end(answer(200, {})));
   await using open = openClient(`${gateway.url}/api/v1/`);
   await open.client.order(anyCaller, OPERATIONS.openPosition, marketOrder);
-  expect(gateway.requests.map(({ path }) => path)).toEqual(['/api/v1/trading/positions']);
+  expect(gateway.requests.map(({ path }) => path)).toEqual([`/api/v1${pathOf('openPosition')}`]);
 });

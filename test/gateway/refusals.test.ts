@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
+import { pathOf } from '../support/ask-gateway.ts';
 import { openClient, wordFor } from './open-client.ts';
 
 type Group = 'read' | 'write' | 'order' | 'login' | 'forgotPassword';
@@ -50,7 +51,7 @@ test.each(OPERATION_NAMES)('%s has the right outcome for each status', async (na
   const words = new Map<number, string>();
   for (const [status] of STATUSES) {
     // Following this redirect would make another call.
-    const headers = { location: '/payments/client/customer-id' };
+    const headers = { location: pathOf('getCustomerId') };
     place.sandbox.fail({ operation: name, kind: 'status', status, headers, times: 1 });
     words.set(status, await wordFor(OPERATION_CASES[name].call(open.client, place.caller())));
   }

@@ -2,16 +2,20 @@ import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
+import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
+import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
+import { GRANT } from '../../src/gateway/operations/login.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
 import { provedAs } from '../support/accounts.ts';
+import { accepted, pathOf } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
 
-const ACCEPTED = { success: true, orderId: '1', err: '', message: '' };
+const ACCEPTED = accepted();
 const accept: Script = (socket) => socket.write(answer(200, ACCEPTED));
 const silence: Script = () => {};
 /** One connection for each of the three areas: reads, orders and the other calls. */
@@ -19,7 +23,12 @@ const NARROW = { connections: 3 };
 
 test('a sign-in is sent without the token of its request, and other calls are sent with the token', async () => {
   await using gateway = await startScriptedGateway((socket) =>
-    socket.write(answer(200, { access_token: 'new', customerId: 'c' })),
+    socket.write(
+      answer(200, {
+        ...GRANT.toWire({ accessToken: 'new', refreshToken: '', passkey: false }),
+        ...CUSTOMER_ID.toWire({ customerId: 'c' }),
+      }),
+    ),
   );
   await using opened = openClient(gateway.url, NARROW);
   await opened.client.write(anyCaller, OPERATIONS.login, {
@@ -27,9 +36,9 @@ test('a sign-in is sent without the token of its request, and other calls are se
     password: 'secret',
   });
   await opened.client.read(anyCaller, OPERATIONS.getCustomerId);
-  expect(gateway.requests.map(({ headers }) => headers.authorization)).toEqual([
+  expect(gateway.requests.map(({ headers }) => headers[TOKEN_HEADER])).toEqual([
     undefined,
-    `Bearer ${anyCaller.token?.text}`,
+    tokenHeader(anyCaller.token?.text ?? ''),
   ]);
 });
 
@@ -85,8 +94,8 @@ describe('an order that waits for a connection', () => {
     answers[1]?.();
     expect(await last).toMatchObject({ answered: true, status: 200 });
     expect(gateway.requests.map(({ path }) => path)).toEqual([
-      '/trading/positions',
-      '/trading/positions/limit',
+      pathOf('openPosition'),
+      pathOf('placeLimitOrder'),
     ]);
     // Each order needs a new connection. The twenty that were given up have made none.
     expect(gateway.connections).toBe(2);
@@ -216,7 +225,13 @@ test('at most half of an account’s share of connections waits for late answers
 
 test('no order is sent on a used connection', async () => {
   await using gateway = await startScriptedGateway((socket, { method }) => {
-    socket.write(answer(200, { ...ACCEPTED, customerId: method }, { 'keep-alive': 'timeout=60' }));
+    socket.write(
+      answer(
+        200,
+        { ...ACCEPTED, ...CUSTOMER_ID.toWire({ customerId: method }) },
+        { 'keep-alive': 'timeout=60' },
+      ),
+    );
   });
   await using open = openClient(gateway.url);
   for (let order = 0; order < 3; order += 1) {
@@ -236,7 +251,7 @@ test('no order is sent on a used connection', async () => {
 test('a second answer on a connection is not taken for the answer to the next order', async () => {
   await using gateway = await startScriptedGateway((socket) => {
     const whole = answer(200, ACCEPTED);
-    const poison = answer(200, { ...ACCEPTED, orderId: 'another order' });
+    const poison = answer(200, accepted('another order'));
     socket.write(Buffer.concat([whole, poison]));
   });
   await using open = openClient(gateway.url, NARROW);

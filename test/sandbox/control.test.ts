@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { firstCallOf } from '../../src/gateway/operation-traits.ts';
-import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
-import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
+import { askGateway } from '../support/ask-gateway.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
@@ -59,9 +57,7 @@ test('all tokens of a login are revoked, including tokens from before a restart'
   await before.clock.advance(1_000);
   await using place = await openSandbox({ clock: before.clock });
   const statusOf = async (token: string) => {
-    const { path } = firstCallOf(OPERATIONS.getOpenPositions);
-    const headers = { [TOKEN_HEADER]: tokenHeader(token) };
-    return (await fetch(place.sandbox.url + path, { headers })).status;
+    return (await askGateway(place.sandbox.url, 'getOpenPositions', { token })).status;
   };
   expect(await statusOf(former)).toBe(200);
   place.sandbox.revoke({ login: 700001 });

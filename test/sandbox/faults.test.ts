@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { openSandbox, orderBody } from './sandbox-client.ts';
+import { orderBody } from '../support/ask-gateway.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const DEMO = 'demo@example.com';
 

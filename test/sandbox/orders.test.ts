@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { errorBody } from '../../src/gateway/operations/conventions.ts';
 import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
-import { openSandbox, orderBody } from './sandbox-client.ts';
+import { orderBody } from '../support/ask-gateway.ts';
+import { openSandbox } from './sandbox-client.ts';
 
 const { names: NAMES } = MARKET_ORDER;
 

@@ -1,12 +1,10 @@
-import { firstCallOf } from '../../src/gateway/operation-traits.ts';
-import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
 import { SESSION } from '../../src/gateway/operations/get-session.ts';
-import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
-import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import type { OperationName } from '../../src/gateway/operations.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
 import { toToken } from '../../src/lib/limits/request-caller.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start.ts';
+import { askGateway, type OrderChange, orderBody } from '../support/ask-gateway.ts';
 import { createScriptedClock } from '../support/scripted-clock.ts';
 
 /** A sandbox whose market and clock change only when the test moves them. */
@@ -24,37 +22,14 @@ export async function openSandbox(options: SandboxOptions = {}) {
   };
 }
 
-type OrderChange = Partial<Parameters<typeof MARKET_ORDER.toWire>[0]>;
-
-/** The body of op 4 for one share, with changes by the table's names. */
-export function orderBody(change: OrderChange = {}) {
-  const order = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 } as const;
-  return MARKET_ORDER.toWire({ ...order, ...change });
-}
-
-const OF_DEMO = { login: '700001', group: 'standard-usd', provider: 'mobile-wallet', key: 'key' };
-
-/** A client of the sandbox, with or without a token. Its methods, paths and names are those of the operations' tables. */
+/** A client of the sandbox, with or without a token. */
 function createSandboxClient(sandbox: Sandbox, token: string | null) {
-  /** Sends an operation's first call; by default with the path of the demo user, and an empty body. */
   const ask = async (
     name: OperationName,
-    body: unknown = {},
-    path: Readonly<Record<string, string>> = {},
+    body?: unknown,
+    path?: Readonly<Record<string, string>>,
   ) => {
-    const { method, path: template } = firstCallOf(OPERATIONS[name]);
-    const values: Readonly<Record<string, string>> = { ...OF_DEMO, ...path };
-    const named = template.replaceAll(/\{(\w+)\}/g, (_, key) =>
-      encodeURIComponent(values[key] ?? ''),
-    );
-    const response = await fetch(sandbox.url + named, {
-      method,
-      headers: {
-        'content-type': 'application/json',
-        ...(token !== null && { [TOKEN_HEADER]: tokenHeader(token) }),
-      },
-      ...(method !== 'GET' && { body: JSON.stringify(body) }),
-    });
+    const response = await askGateway(sandbox.url, name, { token, body, path });
     const text = await response.text();
     return {
       status: response.status,

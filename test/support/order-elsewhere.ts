@@ -1,4 +1,7 @@
+import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
+import { askGateway, type OrderChange, orderBody } from './ask-gateway.ts';
 
 /**
  * Places an order at the sandbox directly, like another device outside this service; returns its id, or null if it is
@@ -7,16 +10,11 @@ import type { Sandbox } from '../../src/sandbox/start.ts';
 export async function orderElsewhere(
   sandbox: Sandbox,
   email: string,
-  order: Readonly<Record<string, unknown>> = {},
+  order: OrderChange = {},
 ): Promise<string | null> {
-  const response = await fetch(`${sandbox.url}/trading/positions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${sandbox.token({ email })}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1, ...order }),
-  });
-  const { success, orderId } = (await response.json()) as { success: boolean; orderId: string };
-  return success ? orderId : null;
+  const token = sandbox.token({ email });
+  const body = orderBody(order);
+  const response = await askGateway(sandbox.url, 'openPosition', { token, body });
+  const read = SUBMITTED.read(await response.json(), readingIn('auto'));
+  return read?.success ? (read.orderId?.shown ?? null) : null;
 }

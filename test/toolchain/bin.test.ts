@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { CREDENTIALS, GRANT } from '../../src/gateway/operations/login.ts';
+import { readingIn } from '../../src/gateway/scalars.ts';
+import { askGateway } from '../support/ask-gateway.ts';
 import { compileCache } from '../support/compile-cache.ts';
 import { ownFolder } from '../support/own-folder.ts';
 
@@ -55,11 +58,10 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the program gracefully', asyn
   const ended = once(child, 'exit');
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   const url = String(line).split(' ').at(-1) ?? '';
-  const body = '{"email":"demo@example.com","password":"demo"}';
-  const issued = await fetch(`${url}/auth/login`, { method: 'POST', body });
-  const { access_token: token } = (await issued.json()) as { access_token: string };
-  const headers = { authorization: `Bearer ${token}` };
-  const catalog = await fetch(`${url}/trading/tickers/standard-usd`, { headers });
+  const body = CREDENTIALS.toWire({ email: 'demo@example.com', password: 'demo' });
+  const issued = await askGateway(url, 'login', { token: null, body });
+  const { accessToken = '' } = GRANT.read(await issued.json(), readingIn('auto')) ?? {};
+  const catalog = await askGateway(url, 'getAllTickers', { token: accessToken });
   // The environment sets this number.
   expect(await catalog.json()).toHaveLength(10);
   child.kill(signal);

@@ -1,5 +1,8 @@
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { readingIn } from '../../../src/gateway/scalars.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
+import { askGateway } from '../../../test/support/ask-gateway.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { Core } from '../../src/core.ts';
 import { createPositions } from '../../src/live/positions.ts';
@@ -85,12 +88,12 @@ interface Listed {
 export async function gatewayList({
   sandbox,
 }: Pick<LiveWorld, 'sandbox'>): Promise<readonly Listed[]> {
-  const headers = { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` };
+  const token = sandbox.token({ email: 'demo@example.com' });
   return eventually(async () => {
-    const answer = await fetch(`${sandbox.url}/trading/positions`, { headers });
+    const answer = await askGateway(sandbox.url, 'getOpenPositions', { token });
     // This request can get a fault that was meant for the client.
     if (!answer.ok) throw new Error(`status ${answer.status}`);
-    return ((await answer.json()) as { positions: readonly Listed[] }).positions;
+    return OPEN_POSITIONS.read(await answer.json(), readingIn('auto'))?.positions ?? [];
   });
 }
 

@@ -70,7 +70,7 @@ test.each<[string, Show]>([
   ['Apollo Client 4', apollo],
   ['graphql-ws', overSocket],
 ])('%s draws the account while the service waits for another backend', async (_name, show) => {
-  gateway.hold(/withdrawal|customer/);
+  gateway.hold('getWithdrawalMethods', 'getCustomerId');
   const drawn: Data[] = [];
   const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
   show({ url: `${app.url}/graphql`, headers: { authorization } }, (data) => drawn.push(data));
@@ -88,7 +88,7 @@ test.each<[string, Show]>([
 });
 
 test('with `onPart` the client passes on each part of an answer, and otherwise only the whole answer', async () => {
-  gateway.hold(/withdrawal|customer/);
+  gateway.hold('getWithdrawalMethods', 'getCustomerId');
   const token = sandbox.token({ email: 'demo@example.com' });
   const client = createClientWith({ url: `${app.url}/graphql`, token: () => token });
   const drawn: Data[] = [];

@@ -2,8 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import type { Config, Environment } from '../../../src/config.ts';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
+import { sessionWith } from '../../gateway/wire/rows.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
+import { accepted, pathOf } from '../../support/ask-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { listenLocally } from '../../support/local-server.ts';
@@ -56,15 +59,16 @@ async function startGateway() {
     if (state.isDown) return void answerWithPage(response);
     const login = loginOf(request);
     if (request.method === 'GET') {
-      const session = request.url?.startsWith('/trading/session/');
-      json(response, 200, session ? { login, positions: [], orders: [] } : { positions: [] });
+      const isSession = request.url === pathOf('getSession', { login: String(login) });
+      const session = sessionWith({ login: Number(login) });
+      json(response, 200, isSession ? session : OPEN_POSITIONS.toWire({ positions: [] }));
       return;
     }
     state.orders.push(login);
     const orderId = String(state.orders.length);
     const treatment = state.treatments.get(login) ?? accepts;
     if (treatment === hangs) state.hanging.push(response);
-    treatment(response, () => json(response, 200, { success: true, orderId }));
+    treatment(response, () => json(response, 200, accepted(orderId)));
   });
   const local = await listenLocally(server);
   return {

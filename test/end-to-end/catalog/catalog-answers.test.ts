@@ -1,6 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
+import {
+  INSTRUMENT,
+  type WireInstrument,
+} from '../../../src/gateway/operations/get-all-tickers.ts';
 import { startTestApp } from '../../support/app.ts';
+import { askGateway } from '../../support/ask-gateway.ts';
 import { eventually } from '../../support/eventually.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -42,20 +46,20 @@ test('a client reads what has changed since its version', async () => {
 test('an unknown enum value of the gateway does not drop the instrument', async () => {
   await using own = await startTestApp({ SANDBOX_INSTRUMENTS: '30' });
   const ownToken = await own.signIn();
-  const response = await fetch(`${own.sandbox.url}/trading/tickers/standard-usd`, {
-    headers: { authorization: `Bearer ${ownToken}` },
-  });
+  const response = await askGateway(own.sandbox.url, 'getAllTickers', { token: ownToken });
   const rows = (await response.json()) as WireInstrument[];
+  const { id, shariaStatus } = INSTRUMENT.names;
+  const first = rows[0]?.[id];
   // The first three instruments get a value that the schema does not have.
   const statusOf = (index: number) => (index < 3 ? 'UNDER_REVIEW' : 'COMPLIANT');
-  const body = rows.map((row, index) => ({ ...row, shariaStatus: statusOf(index) }));
+  const body = rows.map((row, index) => ({ ...row, [shariaStatus]: statusOf(index) }));
   own.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 200, body });
   const { data, errors } = await own.query(
     `{
       catalog { size skipped }
       all: instruments(first: 0) { totalCount }
       known: instruments(first: 0, filter: { shariaStatuses: [COMPLIANT, QUESTIONABLE, NONCOMPLIANT] }) { totalCount }
-      new: instrument(id: "${rows[0]?._id}") { id shariaStatus }
+      new: instrument(id: "${first}") { id shariaStatus }
     }`,
     { token: ownToken },
   );
@@ -64,6 +68,6 @@ test('an unknown enum value of the gateway does not drop the instrument', async 
     catalog: { size: rows.length, skipped: 0 },
     all: { totalCount: rows.length },
     known: { totalCount: rows.length - 3 },
-    new: { id: rows[0]?._id, shariaStatus: null },
+    new: { id: first, shariaStatus: null },
   });
 });

@@ -1,13 +1,17 @@
 import { expect, test } from 'vitest';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { SESSION } from '../../../src/gateway/operations/get-session.ts';
+import { METHOD } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
+import type { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { positionRow } from '../../gateway/wire/rows.ts';
+import { instrumentWith, positionWith } from '../../gateway/wire/rows.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';
 import { scrape } from './scraped.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-const POSITION: Row = { ...positionRow };
+const FULL = positionWith({});
 const DEMO = { email: 'demo@example.com' };
 
 /** The service with the sandbox gateway, and a proxy between them that changes its answers. */
@@ -34,8 +38,7 @@ async function missingFields(app: TestApp): Promise<readonly string[]> {
     .toSorted();
 }
 
-const without = (name: string) => (row: Row) =>
-  Object.fromEntries(Object.entries(row).filter(([field]) => field !== name));
+const without = (name: keyof typeof POSITION.names) => positionWith({ [name]: undefined });
 
 test('a field that is missing from each row of the last answer is listed until it is back', async () => {
   await using service = await startWithChangedAnswers();
@@ -43,10 +46,15 @@ test('a field that is missing from each row of the last answer is listed until i
   const screen = '{ positions { id profit } session(maxAge: 0) { equity positions { id } } }';
   await ask(screen);
   expect(await missingFields(app)).toEqual([]);
-  front.change((body: { positions?: readonly Row[] }) => {
-    if (body.positions === undefined) return body;
-    const { equity: _, ...rest } = body as Row;
-    return { ...rest, positions: body.positions.map(without('profit')) };
+  front.change((body: Row, operation) => {
+    const positions = [without('profit')];
+    if (operation === 'getOpenPositions') return OPEN_POSITIONS.toWire({ positions });
+    if (operation !== 'getSession') return body;
+    return {
+      ...body,
+      ...SESSION.toWire({ positions } as never),
+      [SESSION.names.equity]: undefined,
+    };
   });
   expect((await ask(screen)).errors).toEqual([]);
   const missing = [
@@ -56,7 +64,9 @@ test('a field that is missing from each row of the last answer is listed until i
   ];
   expect(await missingFields(app)).toEqual(missing);
   // An empty list changes nothing.
-  front.change((body: Row) => ('positions' in body ? { ...body, positions: [] } : body));
+  front.change((body, operation) =>
+    operation === 'getOpenPositions' ? OPEN_POSITIONS.toWire({ positions: [] }) : body,
+  );
   await ask('{ positions { id } }');
   expect(await missingFields(app)).toEqual(missing);
   front.change((body) => body);
@@ -65,27 +75,25 @@ test('a field that is missing from each row of the last answer is listed until i
 });
 
 test.each<[situation: string, positions: readonly Row[], listed: readonly string[]]>([
-  ['present in only one of two rows', [POSITION, without('comment')(POSITION)], []],
-  ['with the value null', [{ ...POSITION, sl: null }], []],
-  ['missing from every row', [without('logo')(POSITION)], ['getOpenPositions positions.logo']],
-  [
-    'with another name on the wire',
-    [without('isBuy')(POSITION)],
-    ['getOpenPositions positions.side'],
-  ],
+  ['present in only one of two rows', [FULL, without('comment')], []],
+  ['with the value null', [positionWith({ stopLoss: null })], []],
+  ['missing from every row', [without('logo')], ['getOpenPositions positions.logo']],
+  ['with another name on the wire', [without('side')], ['getOpenPositions positions.side']],
   [
     'that is required and missing from every row',
     // Two different rows: both are left out of the list, and still count.
-    [without('id')(POSITION), { ...without('id')(POSITION), symbol: 'B' }],
+    [without('id'), positionWith({ id: undefined, symbol: 'B' })],
     ['getOpenPositions positions.id'],
   ],
-  ['that is required and missing from one row', [without('id')(POSITION), POSITION], []],
+  ['that is required and missing from one row', [without('id'), FULL], []],
 ])(
   'a missing field of positions is listed only if no row has it: a field %s',
   async (_, positions, listed) => {
     await using service = await startWithChangedAnswers();
     const { front, app, ask } = service;
-    front.change((body: Row) => ('positions' in body ? { positions } : body));
+    front.change((body, operation) =>
+      operation === 'getOpenPositions' ? { [OPEN_POSITIONS.names.positions]: positions } : body,
+    );
     await ask('{ positions { id } }');
     expect(await missingFields(app)).toEqual(listed);
   },
@@ -94,16 +102,17 @@ test.each<[situation: string, positions: readonly Row[], listed: readonly string
 test('of instruments, payment methods and the customer id, optional fields are not listed when they are missing', async () => {
   await using service = await startWithChangedAnswers();
   const { front, app, ask } = service;
-  // Without the required `_id`, and without some optional fields.
-  const reduced = ({ _id, mFx, pFx, tradingHours, swap, ...row }: Row) => row;
-  front.change((body: unknown, url) => {
-    if (url.includes('/tickers/')) return (body as readonly Row[]).map(reduced);
-    if (url.endsWith('/withdrawal-methods')) {
+  front.change((body: unknown, operation) => {
+    // Without the required id, and without some optional fields.
+    const optional = { mFx: undefined, pFx: undefined, tradingHours: undefined, swap: undefined };
+    if (operation === 'getAllTickers') return [instrumentWith({ id: undefined, ...optional })];
+    if (operation === 'getWithdrawalMethods') {
       // No field of a method is optional.
-      return (body as readonly (readonly Row[])[]).map((rows) => rows.map(without('icon')));
+      const methods = body as readonly (readonly Row[])[];
+      return methods.map((rows) => rows.map((row) => ({ ...row, [METHOD.names.icon]: undefined })));
     }
-    // The answer has another field in place of the required `customerId`.
-    return url.endsWith('/customer-id') ? { customer: 'c' } : body;
+    // The answer has another field in place of the required one.
+    return operation === 'getCustomerId' ? { customer: 'c' } : body;
   });
   await ask('{ catalog { id } withdrawalMethods { title } customerId }');
   expect(await missingFields(app)).toEqual([

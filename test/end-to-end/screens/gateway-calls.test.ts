@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { OPERATION_NAMES } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { startTestApp } from '../../support/app.ts';
+import { pathOf } from '../../support/ask-gateway.ts';
 import { buying } from '../../support/buying.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -68,7 +69,7 @@ test('settings can change a path and a field, add headers and forward the client
   const [order] = own.sandbox.requests('openPosition');
   expect(JSON.parse(order?.body ?? '')).toMatchObject({ side: 'buy' });
   const [request] = own.sandbox.requests('addMobileWallet');
-  expect(request?.path).toBe('/payments/client/add-crm-other-pay');
+  expect(request?.path).toBe(pathOf('addMobileWallet', { provider: 'other-pay' }));
   expect(request?.headers).toMatchObject({
     'x-api-key': 'fixed',
     accept: 'application/vnd.api+json',

@@ -21,7 +21,7 @@ async function startHeld() {
 test('thirty equal concurrent screens of one token share their reads', async () => {
   await using service = await startHeld();
   const { app, held, token } = service;
-  held.hold(/customer-id|positions/);
+  held.hold('getCustomerId', 'getOpenPositions');
   using raw = await initializedSocket(app, token);
   const ids = Array.from({ length: 30 }, (_, index) => `screen ${index}`);
   for (const id of ids) raw.subscribe(id, '{ customerId positions { id } session { balance } }');
@@ -41,7 +41,7 @@ test('a read joins an earlier call only if its own account has not written in be
   await using service = await startHeld();
   const { app, held, token } = service;
   const methods = () => app.query('{ withdrawalMethods { id } }', { token });
-  held.hold(/withdrawal-methods/);
+  held.hold('getWithdrawalMethods');
   const early = methods();
   await eventually(() => expect(held.waiting).toBe(1));
   const otherAccount = await provedToken(app, 'pro@example.com');
@@ -62,7 +62,7 @@ test('a read joins an earlier call only if its own account has not written in be
 test('a read after a write without a user joins no earlier call', async () => {
   await using service = await startHeld();
   const { app, held, token } = service;
-  held.hold(/withdrawal-methods/);
+  held.hold('getWithdrawalMethods');
   const early = app.query('{ withdrawalMethods { id } }', { token });
   await eventually(() => expect(held.waiting).toBe(1));
   // This write belongs to no account, so it outdates no reads of an account. But the mutation's own read must be newer than
@@ -80,7 +80,7 @@ test('a read after a write without a user joins no earlier call', async () => {
 test('a session with maxAge 0 joins no earlier call', async () => {
   await using service = await startHeld();
   const { app, held, token } = service;
-  held.hold(/session/);
+  held.hold('getSession');
   const session = () => app.query('{ session(maxAge: 0) { login } }', { token });
   const early = session();
   await eventually(() => expect(held.waiting).toBe(1));

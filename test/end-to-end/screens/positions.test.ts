@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { INSTRUMENT } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { startTestApp } from '../../support/app.ts';
+import { askGateway } from '../../support/ask-gateway.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
@@ -142,7 +144,7 @@ test('a figure of a position that a double cannot hold exactly is null', async (
 });
 
 test('a figure of an instrument is the nearest double, and no row is dropped', async () => {
-  const limit = '"limit":9223372036854775807';
+  const limit = '9223372036854775807';
   const text = await catalogWith(screen.app.sandbox.url, screen.token, limit);
   screen.fake('getAllTickers', text);
   screen.app.sandbox.changeCatalog({ change: 1 });
@@ -150,16 +152,13 @@ test('a figure of an instrument is the nearest double, and no row is dropped', a
     '{ catalog { size skipped } instruments(first: 1) { nodes { limit } } }',
   );
   expect(catalog).toEqual({ size: 1, skipped: 0 });
-  expect(instruments.nodes).toEqual([{ limit: Number('9223372036854775807') }]);
+  expect(instruments.nodes).toEqual([{ limit: Number(limit) }]);
 });
 
 /** A catalog with only the gateway's first instrument, whose `limit` is replaced by this text. */
 async function catalogWith(url: string, token: string, limit: string): Promise<string> {
-  const response = await fetch(`${url}/trading/tickers/standard-usd`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  const [first] = (await response.json()) as Record<string, unknown>[];
-  const { limit: _, ...rest } = first ?? {};
-  const withoutBrace = JSON.stringify(rest).slice(0, -1);
-  return `[${withoutBrace},${limit}}]`;
+  const response = await askGateway(url, 'getAllTickers', { token });
+  const [first] = (await response.json()) as object[];
+  const { limit: name } = INSTRUMENT.names;
+  return JSON.stringify([{ ...first, [name]: 0 }]).replace(`"${name}":0`, `"${name}":${limit}`);
 }

@@ -16,7 +16,7 @@ const app = startedOnce(() =>
 );
 afterEach(() => gateway.release());
 
-const PAYMENTS = /withdrawal|customer/;
+const PAYMENTS = ['getWithdrawalMethods', 'getCustomerId'] as const;
 const SCREEN = `query Screen($now: Boolean = false, $later: Boolean = true) {
   session { id }
   ...Payout @defer(label: "payout", if: $later)
@@ -74,7 +74,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   const accept = `multipart/mixed;${spec}, application/json;q=0.9`;
 
   test('sends each fragment when it is complete, without waiting for a slower fragment', async () => {
-    gateway.hold(PAYMENTS);
+    gateway.hold(...PAYMENTS);
     sandbox.clearCalls();
     const response = await ask(accept);
     expect(response.headers.get('content-type')).toBe(`multipart/mixed;boundary="graphql";${spec}`);
@@ -111,7 +111,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   });
 
   test('can have a part for an object below the root', async () => {
-    gateway.hold(/tickers/);
+    gateway.hold('getAllTickers');
     const query =
       '{ session { id ... @defer(label: "names") { orders { instrument { name } } } } }';
     const parts = partsOf(await ask(accept, query));
@@ -162,7 +162,7 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
   });
 
   test('stops the remaining work when its client leaves', async () => {
-    gateway.hold(PAYMENTS);
+    gateway.hold(...PAYMENTS);
     const leaving = new AbortController();
     const parts = partsOf(await ask(accept, SCREEN, {}, leaving.signal));
     await next(parts);
@@ -220,7 +220,7 @@ test('a socket sends each part in a message of its own', async () => {
     webSocketImpl: WebSocket,
     connectionParams: { authorization: `Bearer ${sandbox.token({ email: 'demo@example.com' })}` },
   });
-  gateway.hold(PAYMENTS);
+  gateway.hold(...PAYMENTS);
   const parts = client
     .iterate({ query: SCREEN })
     [Symbol.asyncIterator]() as AsyncGenerator<Message>;

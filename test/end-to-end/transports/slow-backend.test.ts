@@ -17,14 +17,13 @@ const app = startedOnce(() =>
 );
 afterEach(() => gateway.release());
 
-const PAYMENTS = /withdrawal-methods/;
 const METHODS = '{ withdrawalMethods { id } }';
 const token = () => sandbox.token({ email: 'demo@example.com' });
 
 test('a query that its client has left runs to its end, sends nothing, and is logged as gone', async () => {
   using socket = await initializedSocket(app, token());
   await app.query(METHODS, { token: token() });
-  gateway.hold(PAYMENTS);
+  gateway.hold('getWithdrawalMethods');
   socket.subscribe('a', METHODS);
   await eventually(() => expect(gateway.waiting).toBe(1));
   socket.send({ id: 'a', type: 'complete' });
@@ -44,7 +43,7 @@ test('a query that its client has left runs to its end, sends nothing, and is lo
 
 test('the reads of an operation stop when its client disconnects', async () => {
   using socket = await initializedSocket(app, token());
-  gateway.hold(PAYMENTS);
+  gateway.hold('getWithdrawalMethods');
   socket.subscribe('a', METHODS);
   await eventually(() => expect(gateway.waiting).toBe(1));
   socket.stream.destroy();
@@ -55,7 +54,7 @@ test('orders whose client unsubscribes are executed, and no longer count as oper
   const own = token();
   using socket = await initializedSocket(app, own);
   sandbox.clearCalls();
-  gateway.hold(/trading\/positions$/);
+  gateway.hold('openPosition', 'getOpenPositions');
   const read = '{ __typename ... on OrderAccepted { positions { id } } }';
   const { query, variables } = placeMutation(marketOrder('left'), read);
   // All orders have the same key, so only one is sent.

@@ -1,20 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { WireInstrument } from '../../../src/gateway/operations/get-all-tickers.ts';
-import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
-import {
-  ORDER,
-  POSITION,
-  type WireOrder,
-  type WirePosition,
-} from '../../../src/gateway/operations/holdings.ts';
+import { HOURS, INSTRUMENT, SWAP } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { ACCESS, SESSION } from '../../../src/gateway/operations/get-session.ts';
+import { ORDER, POSITION } from '../../../src/gateway/operations/holdings.ts';
 
-/** One row of each kind, with every field of the gateway's interface. If possible, no two fields have the same value. */
-export const instrumentRow: Required<WireInstrument> = {
-  _id: 'AAPL',
+/**
+ * The values of one row of each kind by the tables' names, with every field of the gateway's interface; and the rows on the
+ * wire, with changes. If possible, no two fields have the same value.
+ */
+export const instrumentValues = {
+  id: 'AAPL',
+  symbol: 'AAPL',
   logo: 'https://example.com/aapl.png',
-  friendlyName: 'Apple',
+  name: 'Apple',
   delayed: false,
-  desc: 'Apple Inc.',
+  description: 'Apple Inc.',
   sharia: true,
   shariaStatus: 'COMPLIANT',
   leverage: 20,
@@ -44,9 +43,9 @@ export const instrumentRow: Required<WireInstrument> = {
   mFx: 'USDUSD',
   pFx: 'EURUSD',
   access: ['standard-usd', 'pro-usd'],
-};
+} as const;
+export const instrumentRow = instrumentWith({});
 
-/** The values of one position and one order, by the tables' names. */
 export const positionValues = {
   id: 'p-1',
   symbol: 'AAPL',
@@ -71,7 +70,7 @@ export const positionValues = {
   profit: 1.875,
   invested: 14.27,
 } as const;
-export const positionRow: WirePosition = POSITION.toWire(positionValues);
+export const positionRow = POSITION.toWire(positionValues);
 
 export const orderValues = {
   id: 'o-1',
@@ -97,9 +96,9 @@ export const orderValues = {
   invested: 100.1,
   useMargin: true,
 } as const;
-export const orderRow: WireOrder = ORDER.toWire(orderValues);
+export const orderRow = ORDER.toWire(orderValues);
 
-export const sessionRow: WireSession = {
+export const sessionValues = {
   login: 700001,
   balance: 50_000.5,
   credit: 500,
@@ -111,10 +110,10 @@ export const sessionRow: WireSession = {
   group: 'standard-usd',
   server: 'Demo-1',
   createdAt: 1_735_689_600,
-  kyc_status: 'APPROVED',
+  kycStatus: 'APPROVED',
   equity: 50_501,
-  Invested: 2_900,
-  Profits: 100.5,
+  invested: 2_900,
+  profits: 100.5,
   access: {
     id: 'usr_1',
     name: 'Demo',
@@ -123,10 +122,30 @@ export const sessionRow: WireSession = {
     isHedged: true,
     noPl: false,
   },
-  positions: [positionRow],
-  orders: [orderRow],
   currency: 'USD',
-};
+} as const;
+export const sessionRow = sessionWith({ positions: [positionRow], orders: [orderRow] });
+
+/** A row on the wire. The changes have the tables' names, and may break the interface; undefined leaves a field out. */
+export function instrumentWith(change: Change) {
+  const { tradingHours, swap } = instrumentValues;
+  const nested = { tradingHours: HOURS.toWire(tradingHours), swap: SWAP.toWire(swap) };
+  // The id is the symbol: both have one name on the wire.
+  const id = ('id' in change ? change.id : instrumentValues.id) as string;
+  return INSTRUMENT.toWire({ ...instrumentValues, ...nested, ...change, id, symbol: id });
+}
+
+export function positionWith(change: Change) {
+  return POSITION.toWire({ ...positionValues, ...change });
+}
+
+export function sessionWith(change: Change) {
+  const access = ACCESS.toWire(sessionValues.access);
+  const lists = { positions: [], orders: [] };
+  return SESSION.toWire({ ...sessionValues, access, ...lists, ...change });
+}
+
+type Change = Readonly<Record<string, unknown>>;
 
 /** Values of many types, each with its name. */
 const WRONG_VALUES: readonly (readonly [string, unknown])[] = [
