@@ -3,9 +3,9 @@ import type { Dates } from './dates.ts';
 /** How far a key's time may be ahead of the clock that judges it. */
 export const KEY_AHEAD_MS = 2_000;
 /** By how much the clocks of two processes may differ when they judge keys. */
-export const APART_MS = 1_000;
+const APART_MS = 1_000;
 /** A key up to this age still has its record: the life of a record, less a quarter of an hour for wrong clocks. */
-export const KEY_LIFE_MS = (24 * 60 - 15) * 60_000;
+const KEY_LIFE_MS = (24 * 60 - 15) * 60_000;
 /** What is added to each time with which a key's time is compared. */
 export const KEY_MARGIN_MS = KEY_AHEAD_MS + APART_MS;
 
@@ -20,12 +20,22 @@ export interface Memory {
 /** Why an order may have used a key that has no record; `ahead` and `unmeasured` mean that this cannot be judged. */
 export type KeyFault = 'unmeasured' | 'ahead' | 'old';
 
-/** Null if no order can have used the key. The rules in order: the first match counts. */
-export function keyFault(madeMs: number, { sinceMs, removedAtMs }: Memory, dates: Dates) {
-  if (!dates.isMeasured) return 'unmeasured' satisfies KeyFault;
+/** Null if no order can have used the key. */
+export function keyFault(
+  madeMs: number,
+  { sinceMs, removedAtMs }: Memory,
+  dates: Dates,
+): KeyFault | null {
+  const fault = timeFault(madeMs, dates);
   const isKept = isCovered(madeMs, sinceMs) && madeMs > removedAtMs + KEY_MARGIN_MS;
-  if (!isKept || dates.judgedMs - madeMs > KEY_LIFE_MS) return 'old' satisfies KeyFault;
-  return isAhead(madeMs, dates) ? ('ahead' satisfies KeyFault) : null;
+  return isKept || fault === 'unmeasured' ? fault : 'old';
+}
+
+/** Why the key cannot be taken at these dates, as far as its time alone tells. */
+export function timeFault(madeMs: number, { isMeasured, judgedMs }: Dates): KeyFault | null {
+  if (!isMeasured) return 'unmeasured';
+  if (judgedMs - madeMs > KEY_LIFE_MS) return 'old';
+  return madeMs > judgedMs + KEY_AHEAD_MS ? 'ahead' : null;
 }
 
 /** Whether the records have every order with a key that was made then, unless the record has ended. */
@@ -44,13 +54,4 @@ export function clockReason(
   const takenMs = (sinceMs ?? 0) + KEY_MARGIN_MS;
   if (!isMeasured || takenMs - judgedMs < REPORTED_MS) return null;
   return `the clock is behind the order records: orders are taken from ${new Date(takenMs).toISOString()} on`;
-}
-
-/** Whether the key can be taken at these dates, as far as its time alone tells. */
-export function isPlausible(madeMs: number, dates: Dates): boolean {
-  return !isAhead(madeMs, dates) && dates.judgedMs - madeMs <= KEY_LIFE_MS;
-}
-
-function isAhead(madeMs: number, { judgedMs }: Dates): boolean {
-  return madeMs > judgedMs + KEY_AHEAD_MS;
 }

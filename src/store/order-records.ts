@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto';
 import { type Account, textOf } from '../lib/account.ts';
-import { newRecordId } from './record-shares.ts';
 
 /**
  * The port of the order records. They guarantee "at most once per key" by one rule: a record is durable before its order is
@@ -55,8 +55,8 @@ export interface OrderKey {
 }
 
 export interface ReserveRequest extends OrderKey {
-  /** Whether the order has expired already. Its record then counts among the orders that were never sent. */
-  readonly isTooLate?: boolean;
+  /** Whether the order has expired already, or the key is closed: the record counts among the orders that were never sent. */
+  readonly isNeverSent?: boolean;
   /** The digest of the order's input, to which a repeat is compared. */
   readonly inputDigest: string;
   readonly reservedAtMs: number;
@@ -87,7 +87,7 @@ export interface OrderTimes {
 }
 
 /** A reservation. Its id is a fencing token: a record can only be settled or released by its own reservation. */
-export interface Reservation extends Omit<ReserveRequest, 'isTooLate'> {
+export interface Reservation extends ReserveRequest {
   readonly id: string;
 }
 
@@ -202,14 +202,14 @@ export function isClosed({ inputDigest }: Pick<OrderRecord, 'inputDigest'>): boo
   return inputDigest === CLOSED_DIGEST;
 }
 
-export function toReservation({ isTooLate = false, ...order }: ReserveRequest): Reservation {
-  return { ...order, id: newRecordId(isTooLate) };
+export function toReservation(request: ReserveRequest): Reservation {
+  return { ...request, id: randomUUID() };
 }
 
 /** The reservation of a closed key, which no order can match. */
-export function closedReservation({ account, key }: OrderKey, atMs: number): Reservation {
-  const id = newRecordId(true);
-  return { account, key, id, inputDigest: CLOSED_DIGEST, reservedAtMs: atMs, pendingMs: 0 };
+export function closedReservation({ account, key }: OrderKey, reservedAtMs: number): Reservation {
+  const order = { inputDigest: CLOSED_DIGEST, reservedAtMs, pendingMs: 0, isNeverSent: true };
+  return toReservation({ account, key, ...order });
 }
 
 /** Account and key as one string. The account is encoded, so that different pairs have different strings. */

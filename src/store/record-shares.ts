@@ -1,22 +1,9 @@
-import { randomUUID } from 'node:crypto';
-
 export interface RecordBounds {
   readonly max: number;
   /** The maximum of records of one account; by default `max`. At most half may be of orders that were never sent. */
   readonly maxPerAccount?: number;
   /** The settings that name the accounts. Undefined for commands of an operator, which place no orders. */
   readonly accounts?: string | undefined;
-}
-
-const NEVER_SENT = '~';
-
-/** Creates an id. Its first character marks an order that was never sent. */
-export function newRecordId(isNeverSent: boolean): string {
-  return `${isNeverSent ? NEVER_SENT : '.'}${randomUUID()}`;
-}
-
-export function isNeverSentId(id: string): boolean {
-  return id.startsWith(NEVER_SENT);
 }
 
 /** The maximum of an account's records, in total or of orders that were never sent. */

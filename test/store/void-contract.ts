@@ -84,10 +84,10 @@ export function itVoidsKeys(
   test('records of orders that were never sent use at most half of their account’s share', async () => {
     await using records = await open(100, 4);
     await records.voidKey(keyFor('1', 'k1'));
-    const late = await records.reserve({ ...request('1', 'k2'), isTooLate: true });
+    const late = await records.reserve({ ...request('1', 'k2'), isNeverSent: true });
     const message = 'all 2 records of orders that were never sent of this account are in use';
     await expectFull(records.voidKey(keyFor('1', 'k3')), message);
-    await expectFull(records.reserve({ ...request('1', 'k3'), isTooLate: true }), message);
+    await expectFull(records.reserve({ ...request('1', 'k3'), isNeverSent: true }), message);
     expect(await records.find(accountNamed('1'), keyOf('k3'))).toBe(null);
     expect(await records.voidKey(keyFor('1', 'k1'))).toMatchObject({ voided: false });
     expect(await records.voidKey(keyFor('2', 'k3'))).toMatchObject({ voided: true });

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../../gateway/gateway-error.ts';
 import type { Account } from '../../lib/account.ts';
-import { pause, steadyClock } from '../../lib/clock.ts';
+import { pause, steadyClock, within } from '../../lib/clock.ts';
 import { InputError } from '../../lib/input-error.ts';
 import { KEY_AHEAD_MS } from '../../store/key-rule.ts';
 import { newKeyAt } from '../../store/order-key.ts';
@@ -33,6 +33,9 @@ interface InFlightOrder {
 /** The time after an order's deadline to record its outcome. After it, other processes assume that this process is dead. */
 const RECORDING_MS = 2_000;
 const FOLLOW_POLL_MS = 100;
+// A reservation that arrives later is released, and its order is not sent: if this process was frozen, another process may
+// have assumed that it is dead, and have reserved the key.
+const RESERVE_PATIENCE_MS = 5_000;
 /** The attempts to close a key. One fails only if an order has used the key meanwhile, and has ended in an error. */
 const VOID_ATTEMPTS = 10;
 
@@ -175,7 +178,7 @@ export class Orders {
     const { account } = viewer;
     const { idempotencyKey } = ticket;
     for (;;) {
-      const answer = await this.#reserve(viewer, ticket, digest).catch(
+      const answer = await this.#claim(viewer, ticket, digest).catch(
         withArgument('input.idempotencyKey'),
       );
       if (answer.reserved) {
@@ -190,7 +193,7 @@ export class Orders {
   }
 
   /** A key that has a record is answered from the record, even if the ticket's `sendBefore` is invalid. */
-  async #reserve(
+  async #claim(
     { account, requestId }: Viewer,
     ticket: Ticket,
     digest: string,
@@ -198,21 +201,34 @@ export class Orders {
     const { idempotencyKey: key, sendBeforeMs } = ticket;
     const waiting = await this.#waitingRecord(account, key);
     if (waiting) return { reserved: false, record: waiting };
+    const { clock, records } = this.#options;
     const { judgedMs, laterMs } = this.#options.dates();
     if (sendBeforeMs !== null && sendBeforeMs - judgedMs > RECORD_LIFE_MS) {
       const record = await this.#recorder.find(account, key);
       if (record !== null) return { reserved: false, record };
       throw broken('input.sendBefore', 'must be at most 24 hours ahead');
     }
-    return this.#submitter.reserve({
+    const startedAtMs = clock.now();
+    const answer = records.reserve({
       account,
       key,
       inputDigest: digest,
       reservedAtMs: laterMs,
       pendingMs: this.#pendingMs,
-      isTooLate: this.#submitter.isTooLate(ticket),
+      isNeverSent: this.#submitter.isTooLate(ticket),
       asked: { requestId: requestId ?? null, ...askedOf(ticket) },
     });
+    const arrived = await within(clock, RESERVE_PATIENCE_MS, answer);
+    // Checks the clock in addition to the timer: after a freeze the answer may be read before the timer fires.
+    const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
+    // Only a reservation can be too late. Another order's record is as good as before.
+    if (arrived && (isTimely || !arrived.reserved)) return arrived;
+    // Frees the key if a reservation arrives after all.
+    answer.then(
+      (late) => (late.reserved ? this.#recorder.release(late.reservation) : undefined),
+      () => {},
+    );
+    throw new RecordsUnavailableError('the order records took too long to answer');
   }
 
   /** The record that waits to be written; undefined if there is none. If the key is being freed, waits until it is free. */

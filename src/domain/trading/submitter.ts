@@ -2,7 +2,6 @@ import { GatewayError, NotAttemptedError } from '../../gateway/gateway-error.ts'
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { Account } from '../../lib/account.ts';
 import { growingLru } from '../../lib/caches.ts';
-import { within } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Dates } from '../../store/dates.ts';
 import {
@@ -10,11 +9,8 @@ import {
   NO_TIMES,
   type OrderTimes,
   type Reservation,
-  type ReserveAnswer,
-  type ReserveRequest,
   recordId,
 } from '../../store/order-records.ts';
-import { RecordsUnavailableError } from '../../store/refusals.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
@@ -39,13 +35,10 @@ interface Verdict {
   readonly times: OrderTimes;
 }
 
-// A reservation that arrives later is released, and its order is not sent: if this process was frozen, another process may
-// have assumed that it is dead, and have reserved the key.
-const RESERVE_PATIENCE_MS = 5_000;
 const NUMBER_TWICE =
   'two orders were answered with one number: if the gateway nets, set GATEWAY_ORDER_NUMBERS=position';
 
-/** The steps of one order: reserve its key, send it, judge the exchange, record the outcome. */
+/** The steps of one order whose key is reserved: send it, judge the exchange, record the outcome. */
 export class Submitter {
   readonly #options: SubmitterOptions;
   readonly #recorder: Recorder;
@@ -58,23 +51,6 @@ export class Submitter {
   constructor(options: SubmitterOptions, recorder: Recorder) {
     this.#options = options;
     this.#recorder = recorder;
-  }
-
-  async reserve(request: ReserveRequest): Promise<ReserveAnswer> {
-    const { clock, records } = this.#options;
-    const startedAtMs = clock.now();
-    const answer = records.reserve(request);
-    const arrived = await within(clock, RESERVE_PATIENCE_MS, answer);
-    // Checks the clock in addition to the timer: after a freeze the answer may be read before the timer fires.
-    const isTimely = clock.now() - startedAtMs <= RESERVE_PATIENCE_MS;
-    // Only a reservation can be too late. Another order's record is as good as before.
-    if (arrived && (isTimely || !arrived.reserved)) return arrived;
-    // Frees the key if a reservation arrives after all.
-    answer.then(
-      (late) => (late.reserved ? this.#recorder.release(late.reservation) : undefined),
-      () => {},
-    );
-    throw new RecordsUnavailableError('the order records took too long to answer');
   }
 
   /** Throws a GatewayError if the order was certainly not accepted; its key is then free again. */

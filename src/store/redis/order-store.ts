@@ -3,7 +3,7 @@ import { type Account, textOf } from '../../lib/account.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Dates } from '../dates.ts';
-import { isPlausible } from '../key-rule.ts';
+import { timeFault } from '../key-rule.ts';
 import { type RecordBounds, recordQuota } from '../record-shares.ts';
 import { RecordsUnavailableError } from '../refusals.ts';
 import { StoreError } from '../store-error.ts';
@@ -67,6 +67,8 @@ interface Write {
   readonly reject: (error: unknown) => void;
 }
 
+const FOREIGN_VERSION =
+  'another version of this program has written the order records: use another REDIS_PREFIX';
 const LOSS =
   'Redis may lack orders, because it was restarted, promoted, emptied or replaced: keys that were made before now are refused if they have no record';
 const MAX_BATCH = 100;
@@ -184,14 +186,14 @@ export class OrderStore {
     const { accounts, redisReplicas, requiresAppendonly, isInspection } = this.#options;
     const dates = this.#options.dates();
     const { madeMs } = values;
-    if (typeof madeMs === 'number' && isPlausible(madeMs, dates)) {
-      this.#mostJudgedMs = Math.max(this.#mostJudgedMs, dates.judgedMs);
-    }
+    const fault = typeof madeMs === 'number' ? timeFault(madeMs, dates) : undefined;
+    if (fault === null) this.#mostJudgedMs = Math.max(this.#mostJudgedMs, dates.judgedMs);
     const given = {
       replicas: redisReplicas ?? undefined,
       laterMs: dates.laterMs,
       earlierMs: dates.earlierMs ?? undefined,
       judgedMs: dates.judgedMs,
+      timeFault: fault ?? undefined,
       isMeasured: dates.isMeasured,
       mostJudgedMs: this.#mostJudgedMs,
       knownLoss: this.#loss,
@@ -210,8 +212,6 @@ export class OrderStore {
     };
     const reply = await redis.run(text, [this.marker], [JSON.stringify(given)]);
     const read = replyIn<Answer>(reply, text);
-    if (isAbsent(read.answer)) throw new RecordsAbsentError(read.answer.isDurable);
-    if (isForeign(read.answer)) throw new ForeignVersionError(FOREIGN_VERSION);
     this.#note(read);
     return read;
   }
@@ -234,25 +234,21 @@ export class OrderStore {
   }
 }
 
-/** Throws if the reply is not an answer of this script. The script may have run. */
-function replyIn<Answer>(reply: unknown, script: string): StoreReply<Answer> {
-  try {
-    const read = JSON.parse(String(reply));
-    // The text of a script contains the kinds of all its answers: any other kind is an answer to another script.
-    if (script.includes(`'${read.answer.kind}'`)) return read;
-  } catch {
-    // The reply is not JSON.
-  }
+/** Throws if the store is of no use, or the reply is not one of this script. The script may have run. */
+function replyIn<Answer>(text: unknown, script: string): StoreReply<Answer> {
+  const reply = parsed(String(text));
+  if (reply?.fault === 'absent') throw new RecordsAbsentError(reply.isDurable);
+  if (reply?.fault === 'foreignVersion') throw new ForeignVersionError(FOREIGN_VERSION);
+  // The text of a script, with its comments, contains the kinds of all its answers: any other kind answers another script.
+  if (script.includes(`'${reply?.answer?.kind}'`)) return reply;
   throw new RedisSilentError('the answer of Redis cannot be read');
 }
 
-function isForeign(answer: unknown): boolean {
-  return (answer as { readonly kind: string }).kind === 'foreignVersion';
-}
-
-const FOREIGN_VERSION =
-  'another version of this program has written the order records: use another REDIS_PREFIX';
-
-function isAbsent(answer: unknown): answer is { readonly isDurable: boolean } {
-  return (answer as { readonly kind: string }).kind === 'absent';
+/** Null if the text is not JSON. */
+function parsed(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -27,7 +27,6 @@ import {
   toReservation,
   type VoidAnswer,
 } from '../order-records.ts';
-import { isNeverSentId } from '../record-shares.ts';
 import { FULL, RENAMED, RecordsUnavailableError, type Refusal, refusalError } from '../refusals.ts';
 import { StoreError } from '../store-error.ts';
 import { type FoundRecord, keyOfRecord, recordOf } from './answers.ts';
@@ -275,6 +274,6 @@ function valuesOf({ account, key, id, ...order }: Reservation) {
     reservedAtMs: order.reservedAtMs,
     pendingMs: order.pendingMs,
     asked: JSON.stringify(order.asked ?? null),
-    isUnsent: isNeverSentId(id),
+    isUnsent: order.isNeverSent,
   };
 }

@@ -1,4 +1,4 @@
-import { KEY_AHEAD_MS, KEY_LIFE_MS, KEY_MARGIN_MS } from '../key-rule.ts';
+import { KEY_MARGIN_MS } from '../key-rule.ts';
 import { RECORD_LIFE_MS, UNKNOWN_LIFE_MS } from '../order-records.ts';
 
 /**
@@ -109,8 +109,8 @@ local function noteLoss(known)
   redis.pcall('HDEL', marker, 'since')
 end
 local isNew = not mark.version
-if isNew and given.isInspection then return cjson.encode({answer = {kind = 'absent', isDurable = isDurable()}}) end
-if not isNew and mark.version ~= '${VERSION}' then return cjson.encode({answer = {kind = 'foreignVersion'}}) end
+if isNew and given.isInspection then return cjson.encode({fault = 'absent', isDurable = isDurable()}) end
+if not isNew and mark.version ~= '${VERSION}' then return cjson.encode({fault = 'foreignVersion'}) end
 if isNew then
   setMark('version', ${VERSION})
   noteLoss(given.knownLoss)
@@ -133,14 +133,13 @@ end
 -- Whether the store has the record of every order with the key of this time, unless the record has ended.
 local function isCovered(made) return mark.since ~= nil and made > markNumber('since') + ${KEY_MARGIN_MS} end
 local function accountKey(kind, id) return prefix .. kind .. ':' .. string.match(id, '^[^:]*') end
--- Why an order may have used the key that has no record: the rules of keyFault in key-rule.ts.
+-- Why an order may have used the key that has no record, by the rules of key-rule.ts: 'unmeasured', 'old' or 'ahead'. The process has
+-- judged the key's time alone.
 local function keyFault()
-  local made = given.madeMs
-  if not given.isMeasured then return {kind = 'unmeasured'} end
   local removedAt = tonumber(redis.call('GET', accountKey('removed', name)) or 0)
-  local isKept = isCovered(made) and made > removedAt + ${KEY_MARGIN_MS}
-  if not isKept or given.judgedMs - made > ${KEY_LIFE_MS} then return {kind = 'old'} end
-  if made > given.judgedMs + ${KEY_AHEAD_MS} then return {kind = 'ahead'} end
+  local isKept = isCovered(given.madeMs) and given.madeMs > removedAt + ${KEY_MARGIN_MS}
+  if given.isMeasured and not isKept then return {kind = 'old'} end
+  return given.timeFault and {kind = given.timeFault}
 end
 local function newVersion(id)
   redis.pcall('SET', accountKey('version', id), redis.pcall('INCR', prefix .. 'versions'), 'PX', 3 * dayMs)

@@ -64,16 +64,13 @@ export class OrderFile {
   #state: FileState;
   /** Whether the transaction has written. */
   #hasWritten = false;
-  /** The highest count of writes that this process has seen in the file or its mark. */
-  #knownWrites = 0;
-  /** The loss that this process knew before the present transaction. */
-  #knownLoss: string;
-  /** The latest date by which a key was judged, as far as this process knows. */
-  #knownJudged = 0;
+  /**
+   * The state that this process knew before the present transaction. `writes` and `judged` are the highest that it has seen in
+   * the file or its mark.
+   */
+  #known: FileState;
   /** How many losses this process has seen. */
   #losses = 0;
-  /** Whether orders were held back. Written back if a loss has taken it. */
-  #knownHeld: 0 | 1 = 0;
   /** The latest loss that this process has found itself. */
   #foundLoss: string | null = null;
 
@@ -97,7 +94,7 @@ export class OrderFile {
       this.#mark = isFile ? opened.adopt(new OrderMark(path), (each) => each.close()) : null;
       this.#inode = isFile ? inodeOf(path) : null;
       this.#state = retryWhileLocked(START_PATIENCE_MS, () => this.#readState());
-      this.#knownLoss = this.#state.loss;
+      this.#known = { ...this.#state, writes: 0, judged: 0, held: 0 };
       this.#transact('IMMEDIATE', START_PATIENCE_MS, () => this.#compareWithMark());
     } catch (error) {
       throw toFileError(error);
@@ -165,11 +162,13 @@ export class OrderFile {
    */
   #decideSince(): void {
     const { loss, since } = this.#state;
-    const judged = Math.max(this.#state.judged, this.#knownJudged);
-    if (this.#knownLoss !== loss) {
+    const known = this.#known;
+    const judged = Math.max(this.#state.judged, known.judged);
+    if (known.loss !== loss) {
       if (judged > this.#state.judged) this.update({ judged });
-      if (this.#knownHeld === 1) this.update({ held: 1 });
-      if (since !== null && this.#knownJudged > since) this.update({ since: this.#knownJudged });
+      // A loss may have taken the hold.
+      if (known.held === 1) this.update({ held: 1 });
+      if (since !== null && known.judged > since) this.update({ since: known.judged });
     } else if (since === null && this.#dates.isMeasured) {
       this.update({ since: Math.max(this.#dates.judgedMs, judged) });
     }
@@ -215,7 +214,7 @@ export class OrderFile {
   #compareWithMark(): void {
     const { writes } = this.#state;
     const mark = this.#mark?.read() ?? null;
-    this.#knownWrites = mark?.writes ?? 0;
+    this.#known = { ...this.#known, writes: mark?.writes ?? 0 };
     if (writes === 0) {
       // The mark is written before the first commit, so that every file with a commit has had a mark.
       if (mark === null) this.#writeMark();
@@ -247,11 +246,12 @@ export class OrderFile {
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }
-      this.#knownWrites = Math.max(this.#knownWrites, this.#state.writes);
-      this.#knownJudged = Math.max(this.#knownJudged, this.#state.judged);
-      if (this.#knownLoss !== this.#state.loss) this.#countLoss();
-      this.#knownLoss = this.#state.loss;
-      this.#knownHeld = this.#state.held;
+      if (this.#known.loss !== this.#state.loss) this.#countLoss();
+      this.#known = {
+        ...this.#state,
+        writes: Math.max(this.#known.writes, this.#state.writes),
+        judged: Math.max(this.#known.judged, this.#state.judged),
+      };
       if (this.#hasWritten) this.#writeMark();
       return result;
     } catch (error) {
@@ -282,16 +282,16 @@ export class OrderFile {
   /** Also reads the mark, because a restored copy may lack writes of other processes that this process has not seen. */
   #detectOlderCopy(): void {
     // No count is known yet: this is the opening, which calls #compareWithMark.
-    if (this.#knownWrites === 0) return;
-    this.#knownWrites = Math.max(this.#knownWrites, this.#mark?.read()?.writes ?? 0);
-    if (this.#state.writes >= this.#knownWrites) return;
+    if (this.#known.writes === 0) return;
+    const writes = Math.max(this.#known.writes, this.#mark?.read()?.writes ?? 0);
+    this.#known = { ...this.#known, writes };
+    if (this.#state.writes >= writes) return;
     this.noteLoss();
     this.#warn('an older copy was written over it');
   }
 
   #saveState(): void {
-    const writes = Math.max(this.#state.writes, this.#knownWrites) + 1;
-    this.#state = { ...this.#state, writes };
+    this.update({ writes: Math.max(this.#state.writes, this.#known.writes) + 1 });
     this.#statement(`UPDATE state SET loss = :loss, since = :since, judged = :judged, accounts = :accounts,
       held = :held, records = :records, writes = :writes`).run({ ...this.#state });
   }

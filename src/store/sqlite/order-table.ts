@@ -19,7 +19,7 @@ import {
   toOrderRecord,
   UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
-import { isNeverSentId, type RecordBounds, recordQuota } from '../record-shares.ts';
+import { type RecordBounds, recordQuota } from '../record-shares.ts';
 import type { Refusal } from '../refusals.ts';
 import {
   knownAnswer,
@@ -43,6 +43,7 @@ interface Row {
   readonly account: Account;
   readonly key: string;
   readonly id: string;
+  readonly class: Class;
   readonly digest: string;
   readonly reserved: number;
   readonly pendingUntil: number;
@@ -242,8 +243,8 @@ export class OrderTable {
     if (accounts !== undefined) this.#file.update({ accounts });
   }
 
-  #makeRoom({ account, id }: Reservation): void {
-    if (isNeverSentId(id)) {
+  #makeRoom({ account, isNeverSent }: Reservation): void {
+    if (isNeverSent) {
       const unsent = this.#count(account, NEVER_SENT);
       if (unsent >= recordQuota(this.#bounds, true)) throw new RefusedError('fullOfUnsent');
     }
@@ -304,7 +305,7 @@ export class OrderTable {
   }
 
   #insert(order: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {
-    const { account, key, id, inputDigest, reservedAtMs, pendingMs, asked = null } = order;
+    const { account, key, id, inputDigest, reservedAtMs, pendingMs, isNeverSent, asked } = order;
     const { nowMs, laterMs } = this.#file.dates;
     // An expired record of the key may still be there.
     this.#remove('DELETE FROM orders WHERE account = ? AND key = ?', account, key);
@@ -318,9 +319,9 @@ export class OrderTable {
       inputDigest,
       reservedAtMs,
       nowMs + pendingMs,
-      classOf(id, outcome),
+      isNeverSent ? NEVER_SENT : classOf(outcome),
       laterMs + lifeOf(outcome),
-      asked && JSON.stringify(asked),
+      asked ? JSON.stringify(asked) : null,
       outcome && JSON.stringify(outcome),
       times.sentAtMs,
       times.answeredAtMs,
@@ -328,13 +329,13 @@ export class OrderTable {
     this.#file.update({ records: this.#file.state.records + 1 });
   }
 
-  #setOutcome({ n, id }: Row, outcome: RecordedOutcome, times: OrderTimes): void {
+  #setOutcome(row: Row, outcome: RecordedOutcome, times: OrderTimes): void {
     const sql = `UPDATE orders SET outcome = ?, ends = ?, class = ?, sent = coalesce(?, sent), answered = coalesce(?, answered)
       WHERE n = ?`;
     const ends = this.#file.dates.laterMs + lifeOf(outcome);
     const { sentAtMs, answeredAtMs } = times;
-    const recordClass = classOf(id, outcome);
-    this.#file.run(sql, JSON.stringify(outcome), ends, recordClass, sentAtMs, answeredAtMs, n);
+    const recordClass = row.class === NEVER_SENT ? NEVER_SENT : classOf(outcome);
+    this.#file.run(sql, JSON.stringify(outcome), ends, recordClass, sentAtMs, answeredAtMs, row.n);
   }
 
   #drop({ n }: Row): void {
@@ -351,8 +352,7 @@ export class OrderTable {
   }
 }
 
-function classOf(id: string, outcome: RecordedOutcome | null): Class {
-  if (isNeverSentId(id)) return NEVER_SENT;
+function classOf(outcome: RecordedOutcome | null): Class {
   if (rank(outcome) === 1) return UNKNOWN;
   return isGatewayRejection(outcome) ? REJECTED : SENT;
 }
