@@ -16,7 +16,23 @@ describeWithRedis('after random faults of Redis', (serverPath) => {
 
   test.each([
     ['adds three seconds to no time', ' + 3000', ' + 0'],
+    [
+      'adds three seconds to no removal',
+      'given.madeMs > removedAt + 3000',
+      'given.madeMs > removedAt',
+    ],
     ['takes a promotion and a restart for no loss', 'mark.run ~= run', 'false'],
+    [
+      'takes another history than the known one for no loss',
+      'not hasLoss(given.knownLoss)',
+      'false',
+    ],
+    ['decides the end of a loss before it is confirmed', 'given.confirmedLoss == loss', 'true'],
+    [
+      'keeps the end of a loss that another process decided',
+      'mark.since and given.mostJudgedMs',
+      'false and 0',
+    ],
   ])(
     'the model fails with a rule that %s',
     async (_, clause, without) => {

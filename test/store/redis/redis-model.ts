@@ -17,6 +17,7 @@ import { accepted, rejected, request } from '../order-records-contract.ts';
 const NODES = 3;
 const PROCESSES = 3;
 const STEPS = 120;
+const STEPS_BESIDE = 8;
 const MINUTE_MS = 60_000;
 /** The database of the snapshot, after those of the nodes. */
 const SNAPSHOT = NODES;
@@ -150,6 +151,8 @@ class RedisWorld {
   #primary: Node;
   #hasSnapshot = false;
   #nowMs = Date.now();
+  /** How far the gateway's clock, by which keys are made and judged, is ahead. */
+  #gatewayMs = 0;
   #ids = 0;
 
   constructor(redis: Redis, seed: number, change: ChangeScript) {
@@ -231,6 +234,8 @@ class RedisWorld {
       () => this.#failOver(),
       () => this.#failOver(),
       () => this.#restart(),
+      () => this.#split(),
+      () => this.#setGatewayBack(),
       () => this.#snapshot(),
       () => this.#replaceProcess(),
       () => this.#rejoin(),
@@ -246,8 +251,7 @@ class RedisWorld {
     ];
   }
 
-  async #place(order: Order): Promise<void> {
-    const process = this.#process();
+  async #place(order: Order, process = this.#process()): Promise<void> {
     const placed = { ...request(order.account, ''), key: order.key, inputDigest: order.key };
     const answer = await process.records.reserve(placed).catch(() => null);
     if (answer === null) return;
@@ -364,21 +368,80 @@ class RedisWorld {
     await this.#copy(this.#primary.database, node.database);
   }
 
+  /** The primary is cut off together with a process, and with a replica that confirms its orders. */
+  async #split(): Promise<void> {
+    const former = this.#primary;
+    const [next, other] = this.#others();
+    await this.#join(other);
+    const [, ...moved] = this.#processes;
+    await this.#useBeside(former, next, moved, this.#processes);
+    former.isUp = this.#random.happens(0.5);
+    await this.#join(other);
+    for (const { state } of this.#processes) state.node = next;
+  }
+
   /** The address leads to a former primary that nobody demoted. A process that saw its successor speaks first. */
   async #useFormerPrimary(): Promise<void> {
-    const former = this.#nodes.find(
-      (node) => node !== this.#primary && !node.isReplica && node.isUp,
-    );
-    const witness = this.#processes.find(({ state }) => state.node === this.#primary);
-    if (former === undefined || witness === undefined) return;
+    const former = this.#primary;
+    const [next, other] = this.#others();
+    follow(other, next);
+    const [witness, ...buyers] = this.#processes as [Process, ...Process[]];
+    await this.#useBeside(former, next, this.#processes, buyers);
     if ((await witness.records.look()) !== null) return;
     this.#events.push(`${former.database} is used again`);
-    const successor = this.#primary;
     this.#primary = former;
-    follow(successor, former);
-    for (const node of this.#nodes) if (node !== former) await this.#join(node);
-    for (const { state } of this.#processes) state.node = former;
+    for (const node of [next, other]) await this.#join(node);
+    witness.state.node = former;
     await witness.records.look();
+    // Those that placed the orders are dead, and the new ones know nothing of the successor.
+    for (const each of buyers) await this.#replaceProcess(each);
+  }
+
+  /** A replica is promoted while its primary lives on. Some processes use it at once, and some place orders. */
+  async #useBeside(
+    former: Node,
+    next: Node,
+    moved: readonly Process[],
+    buyers: readonly Process[],
+  ): Promise<void> {
+    this.#events.push(`${next.database} is promoted beside ${former.database}`);
+    promote(next, this.#newId());
+    this.#primary = next;
+    for (const { state } of moved) state.node = next;
+    for (let step = 0; step < STEPS_BESIDE; step += 1) {
+      for (const { records } of moved) await records.look();
+      const order = this.#random.happens(0.5) ? this.#newOrder() : this.#anyOrder(5);
+      await this.#place(order, this.#random.pick(buyers));
+      this.#nowMs += this.#random.below(1_500);
+    }
+  }
+
+  /** The nodes that are not the primary; they are up. */
+  #others(): [Node, Node] {
+    const others = this.#nodes.filter((node) => node !== this.#primary);
+    for (const node of others) {
+      if (!node.isUp) node.run = this.#newId();
+      node.isUp = true;
+    }
+    return shuffled(others, this.#random) as [Node, Node];
+  }
+
+  /** The gateway's clock was ahead, and the store is lost. Its end is decided by a process that did not judge keys by that clock. */
+  async #setGatewayBack(): Promise<void> {
+    this.#events.push('the clock of the gateway is set back');
+    this.#gatewayMs = MINUTE_MS;
+    const [young, ...others] = this.#processes as [Process, ...Process[]];
+    for (const { state } of this.#processes)
+      Object.assign(state, { node: this.#primary, isMeasured: true });
+    for (const process of others) await this.#place(this.#newOrder(), process);
+    this.#gatewayMs = 0;
+    // If all that judged by that clock are dead, nobody knows of it.
+    if (others.every(({ state }) => !state.isDead)) {
+      await this.#copy(SNAPSHOT + 1, this.#primary.database);
+      await this.#replaceProcess(young);
+      for (const process of [...this.#processes, ...this.#processes]) await this.#look(process);
+    }
+    this.#nowMs += MINUTE_MS;
   }
 
   async #replaceProcess(process = this.#process()): Promise<void> {
@@ -390,7 +453,8 @@ class RedisWorld {
   async #newProcess(): Promise<Process> {
     const state = { node: this.#primary, isMeasured: this.#random.happens(0.7), isDead: false };
     const aheadMs = this.#random.below(2 * MINUTE_MS) - MINUTE_MS;
-    const earlyMs = -aheadMs - this.#random.below(500);
+    const errorMs = this.#random.below(500);
+    const skewMs = () => this.#gatewayMs - aheadMs;
     const date = () => this.#nowMs + aheadMs;
     const connection = new NodeConnection(this, state);
     const records = new RedisOrderRecords(connection, connection, {
@@ -398,10 +462,13 @@ class RedisWorld {
       prefix: 'trading-graph:',
       redisReplicas: 1,
       requiresAppendonly: true,
-      max: 60,
+      max: 15,
+      maxPerAccount: 6,
       clock: { ...systemClock, now: () => this.#nowMs, date, after: () => () => {} },
       dates: () =>
-        state.isMeasured ? datesOf(date(), { ms: -aheadMs, earlyMs }) : unmeasuredDates(date()),
+        state.isMeasured
+          ? datesOf(date(), { ms: skewMs(), earlyMs: skewMs() - errorMs })
+          : unmeasuredDates(date()),
       onWarn() {},
     });
     await records.look();
@@ -417,7 +484,7 @@ class RedisWorld {
 
   /** The time of a key is that of a client, whose clock may be ahead by as much as is accepted. */
   #newOrder(): Order {
-    const madeMs = this.#nowMs + this.#random.below(4_000) - 1_500;
+    const madeMs = this.#nowMs + this.#gatewayMs + this.#random.below(4_000) - 1_500;
     const account = String(this.#random.below(3));
     const order = { account, key: newKeyAt(madeMs), sent: 0, isClosed: false };
     this.#orders.push(order);
