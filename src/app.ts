@@ -40,7 +40,7 @@ import { RepeatedErrors } from './lib/repeated-errors.ts';
 import type { sandboxSites } from './sandbox/page/sites.ts';
 import type { Sandbox } from './sandbox/start.ts';
 import { catalogSize } from './schema/field-options.ts';
-import { publicCause } from './schema/public-error.ts';
+import { publicCause } from './schema/public-cause.ts';
 import { printedSchema } from './schema/schema.ts';
 import { datesOf } from './store/dates.ts';
 

@@ -1,32 +1,54 @@
+import type { Code } from '../lib/error-codes.ts';
+import { PublicError, type Shown, StacklessError } from '../lib/public-error.ts';
 import { redact } from '../lib/redact.ts';
-import { StacklessError } from '../lib/stackless-error.ts';
 import { type Answer, jsonOf } from './exchange.ts';
 import { readError } from './operations/conventions.ts';
 
-/**
- * The reasons why a call of the gateway has no usable answer:
- * - `unauthenticated` 401, `forbidden` 403, `rate-limited` 429;
- * - `refused`: a read got another 4xx with an error body of the gateway's interface;
- * - `unavailable`: a write was certainly not sent; a read may also have got a 5xx or a broken connection;
- * - `unknown`: a write was sent, and no readable answer arrived;
- * - `timeout`: a read had no answer within its deadline;
- * - `contract`: an answer that breaks that interface.
- */
-export type GatewayErrorKind =
-  | 'unauthenticated'
-  | 'forbidden'
-  | 'rate-limited'
-  | 'refused'
-  | 'unavailable'
-  | 'unknown'
-  | 'timeout'
-  | 'contract';
+/** The reasons why a call of the gateway has no usable answer, each with its code and message for clients. */
+const KINDS = {
+  /** A 401. */
+  unauthenticated: ['UNAUTHENTICATED', 'The gateway does not accept the token.'],
+  /** A 403. */
+  forbidden: ['FORBIDDEN', 'The gateway does not allow this.'],
+  /** A 429. */
+  'rate-limited': ['RATE_LIMITED', 'The gateway asks for a pause.'],
+  /** A read got another 4xx with an error body of the gateway's interface. */
+  refused: ['GATEWAY_REFUSED', 'The gateway refused this.'],
+  /** A write was certainly not sent; a read may also have got a 5xx or a broken connection. */
+  unavailable: ['GATEWAY_UNAVAILABLE', 'The gateway cannot be reached.'],
+  /** A write was sent, and no readable answer arrived. */
+  unknown: [
+    'OUTCOME_UNKNOWN',
+    'The gateway gave no readable answer: this may have been done or not.',
+  ],
+  /** A read had no answer within its deadline. */
+  timeout: ['GATEWAY_TIMEOUT', 'The gateway did not answer in time.'],
+  /** An answer that breaks that interface. */
+  contract: ['GATEWAY_CONTRACT', 'The gateway gave an answer outside its interface.'],
+} as const satisfies Record<string, readonly [code: Code, message: string]>;
 
-type Details = Pick<GatewayError, 'status' | 'refusal' | 'retryAfterSeconds' | 'wasSent' | 'cause'>;
+export type GatewayErrorKind = keyof typeof KINDS;
 
-/** An error without a stack, because in an outage every field of every request creates such an error. */
-export class GatewayError extends StacklessError {
-  override readonly name = 'GatewayError';
+/** The codes that a gateway call can cause. The error's `operation` then names the call. */
+export const CODES_OF_CALLS: ReadonlySet<Code> = new Set(
+  Object.values(KINDS).map(([code]) => code),
+);
+
+/** The kinds of errors that carry the gateway's own words to users. */
+const SPOKEN: ReadonlySet<GatewayErrorKind> = new Set(['forbidden', 'rate-limited', 'refused']);
+/** The gateway's notice of maintenance. */
+const MAINTENANCE = 503;
+// The pause if `Retry-After` is absent or shorter.
+const MIN_RETRY_AFTER_SECONDS = 1;
+
+type Details = Pick<
+  GatewayError,
+  'status' | 'refusal' | 'retryAfterSeconds' | 'wasSent' | 'isIdempotent' | 'cause'
+>;
+
+/** A call of the gateway has no usable answer. */
+export class GatewayError extends PublicError {
+  override readonly name: string = 'GatewayError';
   readonly kind: GatewayErrorKind;
   readonly operation: string;
   /** Null if no status line was read. */
@@ -35,6 +57,8 @@ export class GatewayError extends StacklessError {
   readonly retryAfterSeconds: number | null;
   /** False if the request's head was certainly not written to a socket. */
   readonly wasSent: boolean;
+  /** Whether a client may repeat the operation after a lost answer. */
+  readonly isIdempotent: boolean;
 
   constructor(
     kind: GatewayErrorKind,
@@ -49,6 +73,24 @@ export class GatewayError extends StacklessError {
     this.refusal = details.refusal ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
     this.wasSent = details.wasSent ?? true;
+    this.isIdempotent = details.isIdempotent ?? false;
+  }
+
+  get shown(): Shown {
+    const { kind, operation, refusal, retryAfterSeconds, status, isIdempotent } = this;
+    const [code, message] = KINDS[kind];
+    const hasRetryAfter = kind === 'rate-limited' || retryAfterSeconds !== null;
+    const isSpoken = SPOKEN.has(kind) || (kind === 'unavailable' && status === MAINTENANCE);
+    const gatewayError = refusal !== null && isSpoken ? refusalWords(refusal) : null;
+    const more = {
+      operation,
+      ...(kind === 'unknown' && { retryable: isIdempotent }),
+      ...(hasRetryAfter && {
+        retryAfter: Math.max(MIN_RETRY_AFTER_SECONDS, retryAfterSeconds ?? 0),
+      }),
+      ...(gatewayError !== null && { gatewayError }),
+    };
+    return { code, message, more };
   }
 }
 
@@ -80,7 +122,7 @@ export class NotAttemptedError extends StacklessError {
 }
 
 /** A path value that could leave its segment. It is refused before anything is sent. */
-export class UnsafePathError extends Error {
+export class UnsafePathError extends PublicError {
   override readonly name = 'UnsafePathError';
   readonly parameter: string;
   /** The argument that the client sent; null if the value is a claim of its token. */
@@ -90,6 +132,15 @@ export class UnsafePathError extends Error {
     super(`the value of "${parameter}" cannot be one segment of a path`);
     this.parameter = parameter;
     this.argument = argument;
+  }
+
+  get shown(): Shown {
+    const { argument } = this;
+    if (argument === null) {
+      return { code: 'UNAUTHENTICATED', message: 'Sign in: the token cannot be used.' };
+    }
+    const message = `${argument} cannot be one segment of a path.`;
+    return { code: 'BAD_USER_INPUT', message, more: { argument } };
   }
 }
 

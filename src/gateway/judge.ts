@@ -80,7 +80,7 @@ function means(
 }
 
 /** The traits by which an answer is judged. */
-export type Judged = Pick<OperationTraits, 'name' | 'errors' | 'isAnonymous'>;
+export type Judged = Pick<OperationTraits, 'name' | 'errors' | 'isAnonymous' | 'isIdempotent'>;
 
 /** Classifies by status only; callers read the body of a 4xx about the request. */
 export function classify(operation: Judged, exchange: Exchange, isGivenUp = false): Judgement {
@@ -198,6 +198,7 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
   }
   throw new GatewayError('unknown', operation.name, `status ${answer.status} without a verdict`, {
     status: answer.status,
+    isIdempotent: operation.isIdempotent,
     ...(answer.status === 503 && { retryAfterSeconds: retryAfterSeconds(answer) }),
   });
 }
@@ -251,7 +252,8 @@ export function failure(
   if (!exchange.answered) {
     const { reason, cause } = exchange;
     const message = `no readable answer (${reason})`;
-    return new GatewayError(unanswered ?? kind, name, message, { cause });
+    const { isIdempotent } = operation;
+    return new GatewayError(unanswered ?? kind, name, message, { cause, isIdempotent });
   }
   const { status } = exchange;
   const isForeign = kind === 'refused' && !hasErrorBody(exchange);

@@ -7,8 +7,8 @@ import {
   parse,
 } from 'graphql';
 import { traits } from '../lib/field-traits.ts';
-import { InputError } from '../lib/input-error.ts';
 import type { MaybePromise } from '../lib/maybe-promise.ts';
+import { InputError } from '../lib/public-error.ts';
 import type { Context } from './context.ts';
 import { printedSchema } from './schema.ts';
 import type { Scope } from './scope.ts';

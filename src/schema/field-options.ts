@@ -1,7 +1,7 @@
 import type { ReadOperation } from '../gateway/define-operation.ts';
 import type { ReadName } from '../gateway/operations.ts';
 import { traits } from '../lib/field-traits.ts';
-import { InputError } from '../lib/input-error.ts';
+import { InputError } from '../lib/public-error.ts';
 import type { Context } from './context.ts';
 import type { AccountRead, Scope } from './scope.ts';
 

@@ -1,7 +1,7 @@
+import { CODES_OF_CALLS } from '../gateway/gateway-error.ts';
 import { OPERATION_NAMES } from '../gateway/operations.ts';
 import { ERROR_CODES } from '../lib/error-codes.ts';
 import type { MetricsRegistry } from '../lib/metrics-registry.ts';
-import { CODES_OF_CALLS } from './public-error.ts';
 
 export class GraphMetrics {
   readonly #errors;

@@ -15,9 +15,9 @@ import { PROVING_READS, type ReadName } from '../gateway/operations.ts';
 import type { OtherServices } from '../gateway/services.ts';
 import type { Login } from '../lib/account.ts';
 import { memo } from '../lib/caches.ts';
-import { InputError } from '../lib/input-error.ts';
 import { toToken } from '../lib/limits/request-caller.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
+import { InputError, PublicError, type Shown } from '../lib/public-error.ts';
 import { type ById, KeyedRead } from './keyed-read.ts';
 
 const MAX_IDS = 500;
@@ -284,11 +284,16 @@ export type Services = OtherServices &
   >;
 
 /** The feed lacks a field's data, so the field would need a gateway call for each event and subscriber. */
-export class NotInEventsError extends Error {
+export class NotInEventsError extends PublicError {
   override readonly name = 'NotInEventsError';
 
   constructor() {
     super('the feed of this subscription does not have it');
+  }
+
+  get shown(): Shown {
+    const message = 'This subscription does not have that: ask for it in a query.';
+    return { code: 'BAD_USER_INPUT', message };
   }
 }
 

@@ -1,9 +1,9 @@
 import type { WriteOperation } from '../gateway/define-operation.ts';
 import type { Acknowledgement } from '../gateway/judge.ts';
 import { OPERATIONS, type OperationName } from '../gateway/operations.ts';
-import { InputError } from '../lib/input-error.ts';
 import { isExactNumber } from '../lib/json.ts';
 import { clientOf } from '../lib/limits/request-caller.ts';
+import { InputError } from '../lib/public-error.ts';
 import { acknowledged, needed } from './acknowledge.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';

@@ -1,16 +1,36 @@
+import { PublicError, type Shown } from '../lib/public-error.ts';
 import type { Dates } from './dates.ts';
 import type { KeyFault } from './key-rule.ts';
 import { type RecordBounds, recordQuota } from './record-shares.ts';
 
+const EARLIER_UNKNOWN =
+  'This request was not sent. It is unknown whether an earlier request with its key was sent: ask again with the same key, and use no other.';
+/** For a key that is older than the records: no repeat can find out what became of it. */
+const KEY_TOO_OLD =
+  'This request was not sent. If you have sent this key before, that order may have traded: do not place it again.';
+const NEVER_SENT = 'This request was not sent, and no earlier one with its key is recorded.';
+const TOO_MANY_ORDERS =
+  'This request was not sent: this account has placed too many orders in a day.';
+
+function withoutRecords(message: string, more: Shown['more'] = {}): Shown {
+  return { code: 'IDEMPOTENCY_UNAVAILABLE', message, more };
+}
+
 /** The store is full or unreachable: the order is not sent, because sending it at most once cannot be guaranteed. */
-export class RecordsUnavailableError extends Error {
+export class RecordsUnavailableError extends PublicError {
   override readonly name: string = 'RecordsUnavailableError';
   /** Whether an earlier request with this key may have been sent. False if the records were read and do not have the key. */
   readonly earlierUnknown: boolean;
 
-  constructor(message?: string, { earlierUnknown = true, ...options }: RecordsErrorOptions = {}) {
+  constructor(message = '', { earlierUnknown = true, ...options }: RecordsErrorOptions = {}) {
     super(message, options);
     this.earlierUnknown = earlierUnknown;
+  }
+
+  get shown(): Shown {
+    return this.earlierUnknown
+      ? withoutRecords(EARLIER_UNKNOWN, { earlierUnknown: true })
+      : withoutRecords(NEVER_SENT);
   }
 }
 
@@ -20,6 +40,10 @@ type RecordsErrorOptions = ErrorOptions & { readonly earlierUnknown?: boolean };
 export class KeyTooOldError extends RecordsUnavailableError {
   override readonly name = 'KeyTooOldError';
   override readonly message = 'the records do not reach back to when the key was made';
+
+  override get shown(): Shown {
+    return withoutRecords(KEY_TOO_OLD, { retryable: false, earlierUnknown: true });
+  }
 }
 
 /** The key has no record, and its time is ahead: a client's clock, or one of this service, is wrong. */
@@ -43,6 +67,11 @@ export class AccountRecordsFullError extends RecordsUnavailableError {
     super(`all ${recordQuota(bounds, isNeverSent)} ${what} of this account are in use`, {
       earlierUnknown: false,
     });
+  }
+
+  override get shown(): Shown {
+    const more = { limit: 'ORDER_RECORDS_PER_ACCOUNT', retryable: false };
+    return withoutRecords(TOO_MANY_ORDERS, more);
   }
 }
 

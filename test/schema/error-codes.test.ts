@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { GatewayError, UnsafePathError } from '../../src/gateway/gateway-error.ts';
-import { publicCause } from '../../src/schema/public-error.ts';
+import { publicCause } from '../../src/schema/public-cause.ts';
 
 const extensionsOf = (error: unknown) => publicCause(error).extensions;
 

@@ -7,8 +7,8 @@ import { UnsafePathError } from '../../src/gateway/gateway-error.ts';
 import { judgeWrite } from '../../src/gateway/judge.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../src/gateway/operations.ts';
 import { type Code, ERROR_CODES } from '../../src/lib/error-codes.ts';
-import { InputError } from '../../src/lib/input-error.ts';
-import { publicCause } from '../../src/schema/public-error.ts';
+import { InputError } from '../../src/lib/public-error.ts';
+import { publicCause } from '../../src/schema/public-cause.ts';
 import { RecordsUnavailableError } from '../../src/store/refusals.ts';
 import { orderEnd } from '../support/order-end.ts';
 

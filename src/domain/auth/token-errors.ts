@@ -1,7 +1,8 @@
 import { GatewayError } from '../../gateway/gateway-error.ts';
+import { PublicError, type Shown } from '../../lib/public-error.ts';
 
 /** The request is not authenticated: its token is missing, expired, unreadable, or was refused here. */
-export class UnauthenticatedError extends Error {
+export class UnauthenticatedError extends PublicError {
   override readonly name = 'UnauthenticatedError';
   readonly fault: TokenFault;
 
@@ -9,10 +10,14 @@ export class UnauthenticatedError extends Error {
     super(message);
     this.fault = fault;
   }
+
+  get shown(): Shown {
+    return { code: 'UNAUTHENTICATED', message: `Sign in: ${this.message}.` };
+  }
 }
 
 /** The key set may be older than the token's key: its next reading decides. Null: that time is unknown. */
-export class UnknownKeyError extends Error {
+export class UnknownKeyError extends PublicError {
   override readonly name = 'UnknownKeyError';
   readonly retryAfterSeconds: number | null;
 
@@ -20,22 +25,33 @@ export class UnknownKeyError extends Error {
     super('the key set lacks the key of the token');
     this.retryAfterSeconds = retryAfterSeconds;
   }
+
+  get shown(): Shown {
+    const { retryAfterSeconds: retryAfter } = this;
+    const message = 'The key of the token is not known yet: try again.';
+    const more = retryAfter === null ? {} : { retryAfter };
+    return { code: 'GATEWAY_UNAVAILABLE', message, more };
+  }
 }
 
 /** The setting that can be the cause of a refused token: the name of the login's claim, or the key. */
 type TokenFault = 'login' | 'key' | 'other';
 
 /** Neither the token nor its account's snapshot names a group, so there is no catalog to read. */
-export class NoGroupError extends Error {
+export class NoGroupError extends PublicError {
   override readonly name = 'NoGroupError';
 
   constructor() {
     super('the account belongs to no group that the gateway names');
   }
+
+  get shown(): Shown {
+    return { code: 'FORBIDDEN', message: 'This account has no catalog.' };
+  }
 }
 
 /** The token of a subscription is no longer valid: it expired, or the gateway refused it. */
-export class TokenEndedError extends Error {
+export class TokenEndedError extends PublicError {
   override readonly name = 'TokenEndedError';
   readonly code: 'UNAUTHENTICATED' | 'FORBIDDEN';
 
@@ -43,6 +59,15 @@ export class TokenEndedError extends Error {
   constructor(code: 'UNAUTHENTICATED' | 'FORBIDDEN', message: string, cause?: unknown) {
     super(message, { cause });
     this.code = code;
+  }
+
+  get shown(): Shown {
+    const { cause, code } = this;
+    // The gateway may give a reason, such as a restricted account, which the user must see.
+    if (cause instanceof GatewayError) return cause.shown;
+    const isForbidden = code === 'FORBIDDEN';
+    const message = isForbidden ? 'The gateway does not allow this.' : 'Sign in again.';
+    return { code, message };
   }
 }
 

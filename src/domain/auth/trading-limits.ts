@@ -13,6 +13,7 @@ import {
   singleClient,
   toToken,
 } from '../../lib/limits/request-caller.ts';
+import { PublicError, type Shown } from '../../lib/public-error.ts';
 import type { AccountProof } from './proof.ts';
 
 export interface TradingLimitSettings {
@@ -62,7 +63,7 @@ export type TradingLimitLabel = (typeof TRADING_LIMITS)[TradingLimitName]['label
 export type TradingLimiter = Limiter<TradingLimitName>;
 
 /** A client exceeded its own limit on attempts. */
-export class TooManyAttemptsError extends Error {
+export class TooManyAttemptsError extends PublicError {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;
   /** The limit's name for operators. */
@@ -72,6 +73,11 @@ export class TooManyAttemptsError extends Error {
     super('too many attempts');
     this.limit = limit;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  get shown(): Shown {
+    const more = { retryAfter: this.retryAfterSeconds };
+    return { code: 'RATE_LIMITED', message: 'Too many attempts: wait a moment.', more };
   }
 }
 

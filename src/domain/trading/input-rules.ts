@@ -1,4 +1,4 @@
-import { InputError } from '../../lib/input-error.ts';
+import { InputError } from '../../lib/public-error.ts';
 import { keyTimeOf } from '../../store/order-key.ts';
 
 /** An unvalidated input object. Exactly one of its fields must be given. */

@@ -1,14 +1,13 @@
 import { GatewayError, isGatewayError } from '../../gateway/gateway-error.ts';
-import { InputError } from '../../lib/input-error.ts';
 import type { Log } from '../../lib/log.ts';
+import { InputError } from '../../lib/public-error.ts';
 import {
   AccountRecordsFullError,
   KeyTooOldError,
   RecordsUnavailableError,
 } from '../../store/refusals.ts';
 import type { Prover } from '../account/prover.ts';
-import type { WriteLimits } from '../auth/trading-limits.ts';
-import { TooManyAttemptsError } from '../auth/trading-limits.ts';
+import { TooManyAttemptsError, type WriteLimits } from '../auth/trading-limits.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { KeyNotVoidedError, leavesDoubt, UnprovedOrderError } from './order-errors.ts';

@@ -1,21 +1,56 @@
-import { GatewayError } from '../../gateway/gateway-error.ts';
+import { GatewayError, NotAttemptedError } from '../../gateway/gateway-error.ts';
 import { isOperation, OPERATIONS } from '../../gateway/operations.ts';
-import { InputError } from '../../lib/input-error.ts';
+import { InputError, PublicError, type Shown } from '../../lib/public-error.ts';
 import { RecordsUnavailableError } from '../../store/refusals.ts';
 import { UnauthenticatedError, UnknownKeyError } from '../auth/token-errors.ts';
 import { TooManyAttemptsError } from '../auth/trading-limits.ts';
 
 /** The token could not be proved: nothing was sent, and the records were not searched for the key. */
-export class UnprovedOrderError extends GatewayError {}
+export class UnprovedOrderError extends GatewayError {
+  override get shown(): Shown {
+    const { code, message, more } = super.shown;
+    return { code, message, more: { ...more, earlierUnknown: true } };
+  }
+}
+
+/** Reasons for which this service itself did not send an order, with `retryAfter` in seconds. */
+const HELD_BACK: Readonly<Record<string, readonly [message: string, retryAfter?: number]>> = {
+  held: ['Orders are held back for now: this request was not sent.'],
+  // While the circuit breaker is open, one order is sent every 5 seconds as a probe.
+  circuit: ['The gateway has just answered no order: this one was not sent.', 5],
+  busy: ['The gateway is still busy with other orders: this one was not sent.', 1],
+};
+
+/** The order was certainly not sent. */
+export class UnsentOrderError extends GatewayError {
+  constructor(operation: string, cause: unknown) {
+    super('unavailable', operation, 'never sent', { cause });
+  }
+
+  override get shown(): Shown {
+    const { cause } = this;
+    const { code, message: usual, more } = super.shown;
+    const reason = cause instanceof NotAttemptedError ? cause.reason : '';
+    const [message = usual, retryAfter] = HELD_BACK[reason] ?? [];
+    return { code, message, more: { ...more, ...(retryAfter !== undefined && { retryAfter }) } };
+  }
+}
 
 /** It is unknown whether the key is closed. */
-export class KeyNotVoidedError extends Error {
+export class KeyNotVoidedError extends PublicError {
   override readonly name = 'KeyNotVoidedError';
   override readonly cause: RecordsUnavailableError;
 
   constructor(cause: RecordsUnavailableError) {
     super('the key could not be closed');
     this.cause = cause;
+  }
+
+  get shown(): Shown {
+    const { code, more } = this.cause.shown;
+    const message = 'It is unknown whether the key is closed.';
+    // Clients would take `retryable: false` as a sign that the key is closed.
+    return { code, message, more: { ...more, retryable: true, earlierUnknown: true } };
   }
 }
 

@@ -1,7 +1,7 @@
 import { isGatewayError } from '../../gateway/gateway-error.ts';
 import type { Account } from '../../lib/account.ts';
 import { pause, steadyClock, within } from '../../lib/clock.ts';
-import { InputError } from '../../lib/input-error.ts';
+import { InputError } from '../../lib/public-error.ts';
 import { KEY_AHEAD_MS } from '../../store/key-rule.ts';
 import { newKeyAt } from '../../store/order-key.ts';
 import {

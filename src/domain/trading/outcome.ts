@@ -1,8 +1,8 @@
-import { GatewayError } from '../../gateway/gateway-error.ts';
 import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
 import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { RecordedOutcome, UnsentOrder, UnsentReason } from '../../store/order-records.ts';
+import { UnsentOrderError } from './order-errors.ts';
 
 /** The outcome of an order that may have reached the gateway, as recorded. "Unknown" is not "failed". */
 export type Submission = RecordedOutcome;
@@ -45,7 +45,7 @@ const MAX_ORDER_ID_LENGTH = 255;
  */
 export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submission {
   if (!exchange.sent) {
-    throw new GatewayError('unavailable', operation, 'never sent', { cause: exchange.cause });
+    throw new UnsentOrderError(operation, exchange.cause);
   }
   if (!exchange.answered) return unknownSince(exchange.sentAtMs);
 

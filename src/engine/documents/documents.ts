@@ -12,8 +12,8 @@ import {
   validate,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { withoutStack } from '../../lib/public-error.ts';
 import { redact } from '../../lib/redact.ts';
-import { withoutStack } from '../../lib/stackless-error.ts';
 import { located, requestError } from '../operation/errors.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';

@@ -1,5 +1,5 @@
 import { GraphQLError, Lexer, parse, Source, TokenKind } from 'graphql';
-import { withoutStack } from '../../lib/stackless-error.ts';
+import { withoutStack } from '../../lib/public-error.ts';
 import { located, requestError, tooComplex } from '../operation/errors.ts';
 import { redactSyntax } from './redact-literals.ts';
 

@@ -2,9 +2,9 @@ import { type ExecutionResult, GraphQLError, Kind } from 'graphql';
 import { steadyClock } from '../../lib/clock.ts';
 import { errorCodeOf, type PublicCause } from '../../lib/error-codes.ts';
 import type { Log } from '../../lib/log.ts';
+import { withoutStack } from '../../lib/public-error.ts';
 import { redact } from '../../lib/redact.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
-import { withoutStack } from '../../lib/stackless-error.ts';
 import { placesOf, Refusal } from './errors.ts';
 import type { RequestSummary } from './request-summary.ts';
 

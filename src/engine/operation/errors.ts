@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import { type Code, ERROR_CODES } from '../../lib/error-codes.ts';
-import { StacklessError, withoutStack } from '../../lib/stackless-error.ts';
+import { StacklessError, withoutStack } from '../../lib/public-error.ts';
 import type { LimitLabel } from './limits.ts';
 
 // One mistake can have a thousand locations, which would all be in the response.

@@ -5,7 +5,7 @@ import { createOrderDesk } from '../../../src/domain/trading/order-desk.ts';
 import { UnprovedOrderError } from '../../../src/domain/trading/order-errors.ts';
 import { orderLines } from '../../../src/domain/trading/order-line.ts';
 import { GatewayError, type GatewayErrorKind } from '../../../src/gateway/gateway-error.ts';
-import { InputError } from '../../../src/lib/input-error.ts';
+import { InputError } from '../../../src/lib/public-error.ts';
 import { AccountRecordsFullError, RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { answered, demo, demoProof, last, stage, ticketOf, unanswered } from './order-stage.ts';

@@ -1,7 +1,7 @@
 import { leavesDoubt } from '../../../src/domain/trading/order-errors.ts';
 import type { OrderResult } from '../../../src/domain/trading/outcome.ts';
 import { GatewayError } from '../../../src/gateway/gateway-error.ts';
-import { InputError } from '../../../src/lib/input-error.ts';
+import { InputError } from '../../../src/lib/public-error.ts';
 import {
   isClosed,
   type OrderRecord,

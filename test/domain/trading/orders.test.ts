@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
-import { InputError } from '../../../src/lib/input-error.ts';
+import { InputError } from '../../../src/lib/public-error.ts';
 import { type Reservation, recordId } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { accountNamed } from '../../support/accounts.ts';

@@ -6,7 +6,7 @@ import {
   type PlaceLimitOrderInput,
   type PlaceOrderInput,
 } from '../../../src/domain/trading/ticket.ts';
-import { InputError } from '../../../src/lib/input-error.ts';
+import { InputError } from '../../../src/lib/public-error.ts';
 import { keyOf, PLAIN_KEYS } from '../../support/order-keys.ts';
 
 const market: PlaceOrderInput = {

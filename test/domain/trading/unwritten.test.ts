@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InputError } from '../../../src/lib/input-error.ts';
+import { InputError } from '../../../src/lib/public-error.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';

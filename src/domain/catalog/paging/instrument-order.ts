@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
-import { InputError } from '../../../lib/input-error.ts';
+import { InputError } from '../../../lib/public-error.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
 import type { Matches } from '../search/search-index.ts';

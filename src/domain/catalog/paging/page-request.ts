@@ -1,5 +1,5 @@
 import type { Instrument, ShariaStatus } from '../../../gateway/operations/get-all-tickers.ts';
-import { InputError } from '../../../lib/input-error.ts';
+import { InputError } from '../../../lib/public-error.ts';
 import type { InstrumentOrder } from './instrument-order.ts';
 
 type Given<T> = T | null | undefined;

@@ -10,7 +10,7 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
-import { withoutStack } from '../../../lib/stackless-error.ts';
+import { withoutStack } from '../../../lib/public-error.ts';
 import { type Meter, withinBudget } from '../../operation/meter.ts';
 import { type CompiledOperation, compile, type Flags } from './compile.ts';
 import type { Metering } from './metering.ts';

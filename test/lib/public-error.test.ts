@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { StacklessError, withoutStack } from '../../src/lib/stackless-error.ts';
+import { StacklessError, withoutStack } from '../../src/lib/public-error.ts';
 
 test('an error made without a stack has only its message, and other errors keep their stacks', () => {
   const gone = new StacklessError('gone', { cause: 1 });
