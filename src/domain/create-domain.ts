@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
 import type { Account } from '../lib/account.ts';
@@ -7,7 +6,7 @@ import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { Log } from '../lib/log.ts';
 import type { Dates } from '../store/dates.ts';
 import type { SharedStore } from '../store/shared-store.ts';
-import { type AccountEvents, AccountFreshness } from './account/account-freshness.ts';
+import { AccountFreshness } from './account/account-freshness.ts';
 import { JoinedReads } from './account/joined-reads.ts';
 import { NewestPositions } from './account/newest-positions.ts';
 import { Prover } from './account/prover.ts';
@@ -92,9 +91,12 @@ export function createDomain(parts: DomainParts) {
   const writeLimits = new WriteLimits(limiter, knownTokens);
 
   // Reads of accounts.
-  const accounts: AccountEvents = new EventEmitter();
-  const freshness = new AccountFreshness(accounts, logicalClock, replicas?.accountVersions ?? null);
-  const joinedReads = new JoinedReads(logicalClock, accounts);
+  const joinedReads = new JoinedReads(logicalClock);
+  const versions = replicas?.accountVersions ?? null;
+  const freshness = new AccountFreshness(logicalClock, versions, (account) => {
+    joinedReads.written(account);
+    feeds.accountChanged(account);
+  });
   const gateway = createViewerGateway({
     client,
     ledger,
@@ -135,7 +137,6 @@ export function createDomain(parts: DomainParts) {
     sessionMaxAgeMs,
   });
   const ownLists = new OwnLists({ ...listOptions, prover, logicalClock });
-  accounts.on('changed', (account) => feeds.accountChanged(account));
   const openPositions = new OpenPositions({
     ledger,
     gateway,
@@ -169,7 +170,7 @@ export function createDomain(parts: DomainParts) {
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
     orderNumbers: settings.gatewayOrderNumbers,
-    onAccountChanged: (account) => accounts.emit('changed', account),
+    onAccountChanged: (account) => freshness.changed(account),
     dates: parts.dates,
     lines,
     metrics,
@@ -198,7 +199,7 @@ export function createDomain(parts: DomainParts) {
     orderDesk,
     /** After this, no read of the account is older than its last order at any replica. */
     async catchUp(account: Account) {
-      if (!(await freshness.catchUp(account))) accounts.emit('changed', account);
+      if (!(await freshness.catchUp(account))) freshness.changed(account);
     },
     /** Called when the gateway is back: feeds that back off are polled soon. */
     resumePolls: () => schedule.resume(),

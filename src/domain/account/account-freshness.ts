@@ -1,14 +1,7 @@
-import type { EventEmitter } from 'node:events';
 import type { Account } from '../../lib/account.ts';
 import { growingLru } from '../../lib/caches.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { AccountVersions } from '../../store/shared-store.ts';
-
-/** Events of accounts. Services that cache an account's answers listen to them, and are called in the order of creation. */
-export type AccountEvents = EventEmitter<{
-  /** An order has changed the account, or may have changed it. Answers to earlier calls are outdated. */
-  changed: [account: Account];
-}>;
 
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 
@@ -17,7 +10,6 @@ const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
  * up with the other replicas. A new call needs no catch-up: its answer is newer than any earlier order.
  */
 export class AccountFreshness {
-  readonly #accounts: AccountEvents;
   readonly #logicalClock: LogicalClock;
   readonly #versions: AccountVersions | null;
   readonly #changes = new Watermarks();
@@ -25,16 +17,27 @@ export class AccountFreshness {
   readonly #seen = growingLru<Account, string>(ACCOUNTS);
   #lastEpoch: string | null = null;
 
-  /** `versions` is null if no other process serves the accounts. */
-  constructor(accounts: AccountEvents, clock: LogicalClock, versions: AccountVersions | null) {
-    this.#accounts = accounts;
+  readonly #onChanged: (account: Account) => void;
+
+  /** `versions` is null if no other process serves the accounts. `onChanged` is called after each change. */
+  constructor(
+    clock: LogicalClock,
+    versions: AccountVersions | null,
+    onChanged: (account: Account) => void = () => {},
+  ) {
     this.#logicalClock = clock;
     this.#versions = versions;
-    accounts.on('changed', (account) => this.#changes.set(account, { logicalTime: clock.next() }));
+    this.#onChanged = onChanged;
   }
 
   get byteSize(): number {
     return this.#seen.calculatedSize + this.#changes.byteSize;
+  }
+
+  /** An order has changed the account, or may have changed it. Answers to earlier calls are outdated. */
+  changed(account: Account): void {
+    this.#changes.set(account, { logicalTime: this.#logicalClock.next() });
+    this.#onChanged(account);
   }
 
   /** The logical time of the account's last known change. An answer to an earlier call is outdated. */
@@ -61,7 +64,7 @@ export class AccountFreshness {
     if (version !== (this.#seen.get(account) ?? null)) {
       if (version === null) this.#seen.delete(account);
       else this.#seen.set(account, version);
-      this.#accounts.emit('changed', account);
+      this.changed(account);
     }
     return true;
   }

@@ -3,7 +3,6 @@ import type { Account } from '../../lib/account.ts';
 import { memo } from '../../lib/caches.ts';
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import type { AccountEvents } from './account-freshness.ts';
 
 /** A call under way. When the call ends, null replaces its answer and its signal. */
 interface JoinableCall {
@@ -29,9 +28,8 @@ export class JoinedReads {
   /** The calls under way that a read can join, by operation, then by token and request. */
   readonly #calls = new Map<OperationName, Map<string, JoinableCall>>();
 
-  constructor(logicalClock: LogicalClock, accounts: Pick<AccountEvents, 'on'>) {
+  constructor(logicalClock: LogicalClock) {
     this.#logicalClock = logicalClock;
-    accounts.on('changed', (account) => this.written(account));
   }
 
   isReading({ tokenHash }: Viewer, operation: OperationName): boolean {
@@ -71,7 +69,7 @@ export class JoinedReads {
     return join();
   }
 
-  /** Called when a write of the account was answered. Later reads do not join earlier calls. */
+  /** Called when a write of the account was answered, or an order has changed it. Later reads do not join earlier calls. */
   written(account: Account): void {
     for (const calls of this.#calls.values()) {
       for (const [key, call] of calls) if (call.account === account) calls.delete(key);

@@ -1,9 +1,5 @@
-import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import {
-  type AccountEvents,
-  AccountFreshness,
-} from '../../../src/domain/account/account-freshness.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { textOf } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';
@@ -16,15 +12,16 @@ test('a change by another replica, or a possible change, is reported once', asyn
   /** Accounts reported as changed. `any` means that all accounts may have changed. */
   const reported: string[] = [];
   let stored: Stored = new Error('not asked yet');
-  const accounts: AccountEvents = new EventEmitter();
   const logicalClock = new LogicalClock();
-  const freshness = new AccountFreshness(accounts, logicalClock, {
+  const versions = {
     async read() {
       if (stored instanceof Error) throw stored;
       return stored;
     },
-  });
-  accounts.on('changed', (account) => void reported.push(textOf(account)));
+  };
+  const freshness = new AccountFreshness(logicalClock, versions, (account) =>
+    reported.push(textOf(account)),
+  );
   /** The store's answer, whether all changes of account 1 are known then, and what is reported. */
   const steps: [Stored, boolean, string[]][] = [
     // While the store cannot be read, nothing is certain and nothing is reported.

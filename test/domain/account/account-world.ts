@@ -1,8 +1,4 @@
-import { EventEmitter } from 'node:events';
-import {
-  type AccountEvents,
-  AccountFreshness,
-} from '../../../src/domain/account/account-freshness.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
@@ -33,8 +29,7 @@ export function openAccountWorld(
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
-  const accounts: AccountEvents = new EventEmitter();
-  const freshness = new AccountFreshness(accounts, logicalClock, null);
+  const accountFreshness = new AccountFreshness(logicalClock, null);
   const newestPositions = new NewestPositions(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
@@ -70,12 +65,12 @@ export function openAccountWorld(
       return answer;
     },
   };
-  const joinedReads = new JoinedReads(logicalClock, accounts);
+  const joinedReads = new JoinedReads(logicalClock);
   const sessions = new Sessions({
     gateway,
     joinedReads,
     newestPositions,
-    freshness,
+    freshness: accountFreshness,
     ledger,
     clock,
     logicalClock,
@@ -85,7 +80,7 @@ export function openAccountWorld(
   });
   const prover = new Prover({ ledger, sessions, gateway, joinedReads, logicalClock });
   return {
-    accounts,
+    accountFreshness,
     clock,
     client,
     logicalClock,

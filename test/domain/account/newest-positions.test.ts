@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
@@ -106,7 +105,7 @@ test('a read fails if its answer is older than an evicted list', async () => {
     clock: bench.clock,
     feeds: bench.feeds,
     freshness: { catchUp: () => true, changedAt: () => -Infinity },
-    joinedReads: new JoinedReads(bench.logicalClock, new EventEmitter()),
+    joinedReads: new JoinedReads(bench.logicalClock),
   });
   const read = openPositions.read(phone, { after: 0 });
   await expect(read).rejects.toMatchObject({ kind: 'unavailable' });

@@ -16,7 +16,7 @@ async function fetchWith(balance: number, world: ReturnType<typeof openAccountWo
 test('a read that began before the account changed is answered, but not cached', async () => {
   const world = openAccountWorld();
   const early = world.sessions.read(demo);
-  world.accounts.emit('changed', accountNamed('1001'));
+  world.accountFreshness.changed(accountNamed('1001'));
   const later = world.sessions.read(demo);
   void world.sessions.read(demo);
   expect(world.calls).toHaveLength(2);

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
@@ -66,7 +65,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     getSession: (viewer) => timed(() => viewerGateway.getSession(viewer)),
   };
   const newestPositions = new NewestPositions(ledger, 1e8);
-  const joinedReads = new JoinedReads(logicalClock, new EventEmitter());
+  const joinedReads = new JoinedReads(logicalClock);
   const sessions = new Sessions({
     joinedReads,
     gateway,

@@ -1,4 +1,3 @@
-import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
@@ -104,7 +103,7 @@ test('neither queries nor the feed of an account serve a list older than a list 
     clock,
     feeds,
     freshness: { catchUp: () => true, changedAt: () => -Infinity },
-    joinedReads: new JoinedReads(logicalClock, new EventEmitter()),
+    joinedReads: new JoinedReads(logicalClock),
   });
   const read = await openPositions.read(phone, { after: 1 });
   expect(read.positions).toEqual([position('shown')]);

@@ -1,8 +1,4 @@
-import { EventEmitter } from 'node:events';
-import {
-  type AccountEvents,
-  AccountFreshness,
-} from '../../../src/domain/account/account-freshness.ts';
+import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
@@ -32,7 +28,9 @@ export function createLiveBench({
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs });
-  const accounts: AccountEvents = new EventEmitter();
+  const freshness = new AccountFreshness(logicalClock, null, (account) =>
+    feeds.accountChanged(account),
+  );
   const newestPositions = new NewestPositions(ledger, 1e8);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const random = createSeededRandom(1).next;
@@ -40,7 +38,7 @@ export function createLiveBench({
     gateway,
     sessions: gateway,
     newestPositions,
-    freshness: new AccountFreshness(accounts, logicalClock, null),
+    freshness,
     ledger,
     clock,
     random,
@@ -50,8 +48,6 @@ export function createLiveBench({
     firstListMs: 5_000,
     ...feedOptions,
   });
-
-  accounts.on('changed', (account) => feeds.accountChanged(account));
 
   function prove(viewer: Viewer): AccountProof {
     const known = ledger.account(viewer);
@@ -68,7 +64,7 @@ export function createLiveBench({
     newestPositions,
     feeds,
     /** Reports that an order has changed the account. */
-    changed: (account: Account) => accounts.emit('changed', account),
+    changed: (account: Account) => freshness.changed(account),
     /** The viewer of a device. The same name means the same token. */
     viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
     /** Proves the token as the gateway's snapshot does. */
