@@ -137,9 +137,12 @@ public class TradingGraph internal constructor(
 
     override suspend fun polled(): JsonObject {
       val askedAt = Instant.ofEpochMilli(clock.now ?: device.wallMillis())
-      val request = Outgoing(live.query, repeats = false, login = requests.login(), timeoutMs = POLL_MS)
-      val answer = requests.send(request)
-      return snapshotOf(answer.data ?: throw answer.errors.first(), askedAt)
+      val present = requests.login()
+      val answer = requests.send(Outgoing(live.query, repeats = false, login = present, timeoutMs = POLL_MS))
+      val data = answer.data ?: throw answer.errors.first()
+      // The rows are this account's: the next connection goes on with them.
+      login = present
+      return snapshotOf(data, askedAt)
     }
 
     override fun returned() = tokens.returned()
