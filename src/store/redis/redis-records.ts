@@ -209,7 +209,13 @@ export class RedisOrderRecords implements OrderRecords {
       if (error instanceof RecordsAbsentError) {
         this.#isDurable = error.isDurable;
         this.#failure = null;
-      } else this.#failure = reasonOf(error);
+      } else {
+        const reason = reasonOf(error);
+        // At the start it is thrown. A Redis that fails is logged by its connections.
+        const isNews = this.#seen !== null && reason !== this.#failure;
+        if (isNews && error instanceof ForeignVersionError) this.#options.onWarn(reason);
+        this.#failure = reason;
+      }
     }
     if (this.#isClosed || isInspection) return failure;
     // Another look may have been scheduled in the meantime.

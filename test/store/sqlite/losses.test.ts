@@ -416,45 +416,6 @@ test('a file of another version is refused in one line, also while it is in use,
   await records.close();
 });
 
-test('back to an earlier version and forward again, no order is sent twice', async () => {
-  await using folder = await temporaryFolder();
-  const path = join(folder.path, 'orders.db');
-  const sent: ReturnType<typeof madeIn>[] = [];
-  let aheadMs = 0;
-  const expectNoneTwice = async () => {
-    const options = { aheadMs: () => aheadMs, takesOldKeys: false };
-    await using one = await openRecords(path, options);
-    await eventually(() => one.records.status.sinceMs !== null);
-    for (const order of sent) {
-      const repeat = await one.records.reserve(order).catch(() => null);
-      expect(repeat?.reserved ?? false).toBe(false);
-    }
-    aheadMs += 5_000;
-    const order = madeIn(`order ${sent.length}`, aheadMs);
-    expect(await one.records.reserve(order)).toMatchObject({ reserved: true });
-    sent.push(order);
-  };
-  const move = (from: string, to: string) => {
-    for (const each of ['', '.mark']) {
-      if (existsSync(`${from}${each}`)) renameSync(`${from}${each}`, `${to}${each}`);
-    }
-  };
-  await expectNoneTwice();
-  // The other version has a file of its own: its records are not read here.
-  for (let round = 0; round < 3; round += 1) {
-    move(path, `${path}.kept`);
-    await expectNoneTwice();
-    move(path, `${path}.other`);
-    move(`${path}.kept`, path);
-    {
-      using operator = operatorOf(path);
-      await operator.declareIncomplete();
-    }
-    await expectNoneTwice();
-  }
-  expect(sent).toHaveLength(7);
-});
-
 test('a kill loses no order that may have been sent, and does not count as a loss', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
