@@ -33,7 +33,6 @@ export class GraphQLEndpoint {
       summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
     }
     const body = method === 'POST' ? await this.#bodyOf(reply) : null;
-    reply.connection.arrived();
     // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
     const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
     const isOver = extraBytes >= 0 && !limits.takeMessage(clientOf(reply.caller), extraBytes);

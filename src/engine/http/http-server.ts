@@ -89,6 +89,7 @@ export class HttpServer {
     const begin = () => {
       if (socket.destroyed) return;
       boundPieces(request);
+      request.once('end', () => openConnections.requestEnded(connection));
       toOriginForm(request, this.#settings.publicPath);
       const reply = new HttpReply(request, response, connection, this.#settings);
       fireAndForget(

@@ -72,7 +72,7 @@ export class Connection {
     return this.socket.bytesRead - this.#wholeUntil;
   }
 
-  /** Call it when a request has arrived whole, or was answered. While other requests are under way, their bytes count. */
+  /** Call it when a request was answered. While other requests are under way, their bytes count. */
   arrived(): void {
     if (this.underWay <= 1) this.#wholeUntil = this.socket.bytesRead;
   }
@@ -141,6 +141,12 @@ export class OpenConnections {
   addLongLived(connection: Connection, longLived: LongLived): void {
     if (this.#isDraining) longLived.restart();
     else connection.longLived = longLived;
+  }
+
+  /** Call it when a request has arrived whole. Its answer may be earlier, for example that its body is too large. */
+  requestEnded(connection: Connection): void {
+    connection.arrived();
+    if (this.#isDraining && connection.underWay === 0) connection.socket.destroySoon();
   }
 
   /** Closes the connections without a request, and the long-lived ones, whose clients reconnect with jitter. */

@@ -46,8 +46,12 @@ test('a request that is pipelined behind an answer in parts is answered in a shu
   expect(raw.received).toMatch(/connection: close\r\n[\s\S]*"setValue":/);
 });
 
-test('a shutdown closes an unused connection, but answers a request that has partly arrived', async () => {
+test('a shutdown closes unused connections, one of a refused body included, but answers a request that has partly arrived', async () => {
   const app = await startTestApp();
+  // The answer precedes most of the body.
+  const headers = { 'content-type': 'application/json' };
+  const tooLarge = { method: 'POST', headers, body: ' '.repeat(1_100_000) };
+  expect((await fetch(`${app.url}/graphql`, tooLarge)).status).toBe(413);
   using unused = await openRaw(app.url);
   using partial = await openRaw(app.url);
   partial.socket.write('GET /health/live HTTP/1.1\r\nhost:');
