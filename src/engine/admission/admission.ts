@@ -22,7 +22,7 @@ export interface AdmissionParts {
 
 /**
  * Decides whether an operation is executed, for every transport, or throws a Refusal. The cheapest step is first, and
- * nothing of a request is read before its client is charged.
+ * no document is parsed before its client is charged.
  */
 export async function admit(
   parts: AdmissionParts,
@@ -31,8 +31,8 @@ export async function admit(
 ): Promise<Operation> {
   const { limits, documents, trusted, maxCost, sizeOf } = parts;
   const client = clientOf(caller);
-  limits.charge(client, transport.setHeaders);
   transport.record.mayBeMutation = mayBeMutation(transport.sent);
+  limits.charge(client, transport.setHeaders);
 
   const params = trusted.find(readParams(transport.sent), transport.record);
   const document = await prepareDocument(parts, params.query, client);
