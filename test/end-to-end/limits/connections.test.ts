@@ -80,23 +80,17 @@ test('behind a trusted proxy a socket over the limit of its own address gets 429
   });
 });
 
-test.each([
-  ['from another origin', UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n')],
-  ['with a body', `${UPGRADE.replace('\r\n', '\r\ncontent-length: 5\r\n')}1`],
-])(
-  'a connection whose upgrade %s was refused no longer counts, even if its client keeps it open',
-  async (_what, upgrade) => {
-    await using app = await startTestApp({}, { connections: { most: 1 } });
-    const { hostname, port } = new URL(app.url);
-    const halfOpen = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    halfOpen.on('error', () => {});
-    halfOpen.write(upgrade);
-    const [answer] = await once(halfOpen, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 40[03] /);
-    await eventually(() => hasRoom(app));
-    halfOpen.destroy();
-  },
-);
+test('a connection whose upgrade was refused no longer counts, even if its client keeps it open', async () => {
+  await using app = await startTestApp({}, { connections: { most: 1 } });
+  const { hostname, port } = new URL(app.url);
+  const halfOpen = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  halfOpen.on('error', () => {});
+  halfOpen.write(UPGRADE.replace('\r\n', '\r\norigin: https://x.example\r\n'));
+  const [answer] = await once(halfOpen, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 403 /);
+  await eventually(() => hasRoom(app));
+  halfOpen.destroy();
+});
 
 test('subscriptions that fail to start do not count towards the limits', async () => {
   const token = usual.sandbox.token({ email: 'user-4@example.com' });
@@ -129,11 +123,4 @@ test('a deeply nested message closes at most its own socket', async () => {
   // Before Node 26 the pong, which repeats the ping's payload, overflows the stack.
   expect(raw.closed?.code ?? null).toBe(NODE_MAJOR < 26 ? 4500 : null);
   expect((await other.watch('1', '{ __typename }')).payload.data).toEqual({ __typename: 'Query' });
-});
-
-test('a request whose head stalls gets 408, and its connection is closed', async () => {
-  using raw = await openRaw(usual.url);
-  raw.socket.write('POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ');
-  await eventually(() => raw.isClosed);
-  expect(raw.received).toMatch(/^HTTP\/1\.1 408 /);
 });

@@ -3,7 +3,6 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startHeldGateway } from '../../support/held-gateway.ts';
-import { initializedSocket } from '../live/raw-socket.ts';
 import { provedToken } from '../operations/accounts.ts';
 
 /** Starts the service with a gateway whose answers a test can hold back. */
@@ -17,25 +16,6 @@ async function startHeld() {
   app.sandbox.clearCalls();
   return { app, held, token, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
-
-test('thirty equal concurrent screens of one token share their reads', async () => {
-  await using service = await startHeld();
-  const { app, held, token } = service;
-  held.hold('getCustomerId', 'getOpenPositions');
-  using raw = await initializedSocket(app, token);
-  const ids = Array.from({ length: 30 }, (_, index) => `screen ${index}`);
-  for (const id of ids) raw.subscribe(id, '{ customerId positions { id } session { balance } }');
-  raw.subscribe('last', '{ __typename }');
-  await raw.until('last', 'complete');
-  await eventually(() => expect(held.waiting).toBeGreaterThanOrEqual(2));
-  held.release();
-  const answers = await Promise.all(ids.map((id) => raw.until(id, 'next')));
-  expect(answers.flatMap(({ payload }) => payload.errors ?? [])).toEqual([]);
-  expect(new Set(answers.map(({ payload }) => JSON.stringify(payload.data))).size).toBe(1);
-  // If the screens did not share their reads, there would be thirty calls of each operation.
-  expect(app.sandbox.calls('getCustomerId')).toBeLessThanOrEqual(2);
-  expect(app.sandbox.calls('getOpenPositions')).toBeLessThanOrEqual(3);
-});
 
 test('a read joins an earlier call only if its own account has not written in between', async () => {
   await using service = await startHeld();
@@ -57,24 +37,6 @@ test('a read joins an earlier call only if its own account has not written in be
   for (const { data } of await Promise.all([early, joined, late])) {
     expect(data.withdrawalMethods.length).toBeGreaterThan(0);
   }
-});
-
-test('a read after a write without a user joins no earlier call', async () => {
-  await using service = await startHeld();
-  const { app, held, token } = service;
-  held.hold('getWithdrawalMethods');
-  const early = app.query('{ withdrawalMethods { id } }', { token });
-  await eventually(() => expect(held.waiting).toBe(1));
-  // This write belongs to no account, so it outdates no reads of an account. But the mutation's own read must be newer than
-  // the write.
-  const document = `mutation { forgotPassword(input: { email: "demo@example.com" }) {
-    ... on Acknowledged { withdrawalMethods { id } } } }`;
-  const late = app.query(document, { token });
-  await eventually(() => expect(held.waiting).toBe(2));
-  held.release();
-  const [before, after] = await Promise.all([early, late]);
-  expect(after.errors).toEqual([]);
-  expect(after.data.forgotPassword).toEqual(before.data);
 });
 
 test('a session with maxAge 0 joins no earlier call', async () => {

@@ -19,8 +19,8 @@ const untaken = 'a'.repeat(UNTAKEN_BYTES);
 const random = randomBytes(8 * MEGABYTE).toString('base64url');
 /** Short queries with long answers. */
 const schema = extendedSchema(['Query', 'Catalog', 'PositionChanges'], {
-  long: () => untaken,
-  random: () => random,
+  longText: () => untaken,
+  randomText: () => random,
 });
 
 const app = sharedApp(

@@ -95,7 +95,7 @@ for (const field of ['Query', 'Node'].flatMap((name) => Object.values(fieldsOf(n
   const { name, type } = field;
   if (name.endsWith('Read')) field.resolve = read(name, type);
   if (name === 'thing') field.resolve = read(name, Apple);
-  // This field returns its arguments unchanged. An answer that is made in slices postpones the field.
+  // This field returns its arguments unchanged.
   if (name === 'echo') Object.assign(field, { resolve: (_: unknown, args: object) => args });
 }
 Object.assign(fieldsOf('Subscription').node as object, { resolve: (event: unknown) => event });
