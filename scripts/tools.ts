@@ -26,12 +26,8 @@ const TOOLS: readonly Tool[] = [
   tool(machine.javaCompilerPath, 'JAVAC_PATH', 'default-jdk-headless'),
   tool(machine.mavenPath, 'MAVEN_PATH', 'maven'),
 ];
-// 300 MB for one suite, which runs only in `npm test -- --all`.
-const FIREFOX = tool(machine.firefoxPath, 'FIREFOX_PATH', 'firefox-esr', 'firefox');
 
-const isForAll = process.argv.includes('--all');
-const wanted = isForAll ? [...TOOLS, FIREFOX] : TOOLS;
-const missing = wanted.filter(({ path }) => path === null);
+const missing = TOOLS.filter(({ path }) => path === null);
 for (const [index, { variable, packages }] of missing.entries()) {
   const note = `${index + 1} of ${missing.length}`;
   const isNamed = Boolean(process.env[variable]);

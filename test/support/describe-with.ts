@@ -3,7 +3,6 @@ import {
   alertmanagerPath,
   chromiumPath,
   dockerComposePath,
-  firefoxPath,
   haproxyPath,
   promtoolPath,
   redisServerPath,
@@ -17,7 +16,6 @@ export const describeWithHaproxy = describeWith('haproxy', haproxyPath);
 /** Reading a file needs no daemon. */
 export const describeWithDockerCompose = describeWith('docker-compose', dockerComposePath);
 export const describeWithChromium = describeWith('Chromium', chromiumPath);
-export const describeWithFirefox = describeWith('Firefox', firefoxPath);
 /** Prometheus' own checker. */
 export const describeWithPromtool = describeWith('promtool', promtoolPath);
 export const describeWithAlertmanager = describeWith('prometheus-alertmanager', alertmanagerPath);

@@ -16,11 +16,12 @@ export const LONG_SUITES: readonly string[] = [
   'client/test/react/hooks.test.ts',
   'client/test/storage/indexed-db.test.ts',
   'test/deploy/{alertmanager,restarts}.test.ts',
-  'test/end-to-end/chaos/{floods,fuzz,soak,sockets,strangers}.test.ts',
-  'test/end-to-end/limits/{attacks,pipelining,rate,senders}.test.ts',
+  'test/end-to-end/chaos/{floods,fuzz,sockets}.test.ts',
+  'test/end-to-end/limits/{attacks,pipelining,senders}.test.ts',
+  'test/end-to-end/live/unread-sockets.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
-  'test/end-to-end/orders/{disputed,shutdown,spoilt-redis}.test.ts',
-  'test/end-to-end/sandbox/{demo-hero,demo-panels,firefox,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
+  'test/end-to-end/orders/{disputed,locked-file,shutdown,spoilt-redis}.test.ts',
+  'test/end-to-end/sandbox/{demo-hero,demo-panels,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/toolchain/{graphiql-bundle,packages}.test.ts',
@@ -40,7 +41,6 @@ const SUITES_OF_CI: readonly string[] = [
 const SUITES_IN_FULL: readonly string[] = [
   'client/test/guides/empty-folder.test.ts',
   'client/test/packaging/bundlers.test.ts',
-  'test/end-to-end/sandbox/firefox.test.ts',
 ];
 
 /** Suites that get their own process, since they measure it or keep a core busy. Other suites may run at the same time. */
@@ -50,9 +50,9 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
   'test/{deploy,packaging,toolchain}/**/*.test.ts',
   'test/domain/cached-sizes.test.ts',
   'test/gateway/connections.test.ts',
-  'test/end-to-end/limits/{attacks,rate,senders}.test.ts',
-  'test/end-to-end/live/{own-list,unread-sockets}.test.ts',
-  'test/end-to-end/operations/{redis-trouble,stuck-log}.test.ts',
+  'test/end-to-end/limits/{attacks,senders}.test.ts',
+  'test/end-to-end/live/own-list.test.ts',
+  'test/end-to-end/operations/stuck-log.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/start/**/*.test.ts',
   'test/end-to-end/transports/{draining,shutdown}.test.ts',
@@ -73,8 +73,6 @@ export const LONGEST: readonly string[] = [
   'test/end-to-end/start/start',
   'test/end-to-end/orders/shutdown',
   'test/end-to-end/transports/shutdown',
-  'test/end-to-end/identity/session-age',
-  'test/end-to-end/identity/proof',
 ];
 
 /** Suites that run while no other suite runs: they transfer so many bytes that their waits would time out. */

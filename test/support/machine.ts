@@ -23,7 +23,6 @@ export const chromiumPath = locate('CHROMIUM_PATH', [
 /** Build and test the Kotlin client. */
 export const javaCompilerPath = locate('JAVAC_PATH', ['javac']);
 export const mavenPath = locate('MAVEN_PATH', ['mvn']);
-export const firefoxPath = locate('FIREFOX_PATH', ['firefox-esr', 'firefox']);
 
 /** Finds a program by its variable if that is set, otherwise by its names. A variable that names no program hides it. */
 export function locate(variable: string, names: readonly string[]): string | null {

@@ -58,7 +58,7 @@ async function startWithAlerts(settings: Readonly<Record<string, string>> = {}, 
       const { outcome } = await client.writeFor(account, caller, changeAlert, { price: 1 });
       return outcome;
     });
-  const schema = extendedSchema(['Query', 'Mutation'], { alerts: owner, change });
+  const schema = extendedSchema(['Query', 'Mutation'], { alertsText: owner, changeText: change });
   const app = started.use(await startTestApp(settings, { schema }));
   return { alerts, app, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }

@@ -1,26 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { sharedApp } from '../../support/shared-app.ts';
 
-// An execution with so many fields is divided into slices, so later fields are resolved in a later turn of the event loop.
-const WHOLE_CATALOG = `catalog { instruments {
-  id symbol name description logo delayed sharia shariaStatus leverage pdt digits session quotes access
-} }`;
-
-/**
- * Fields before and after the session that decide which executor runs, and whether it runs in slices. A document is compiled
- * at its second run, and a costly document at its first run. Large answers take long, so they have fewer `places`.
- */
+/** Fields before and after the session that decide which executor runs: a document is compiled at its second run. */
 const EXECUTIONS = {
-  'by the reference executor': { before: '', after: '__typename', runs: 1, places: 9 },
-  'by compiled code': { before: 'customerId', after: '', runs: 3, places: 9 },
-  'by compiled code in slices': { before: WHOLE_CATALOG, after: '', runs: 1, places: 2 },
-  // Introspection cannot be compiled.
-  'by the reference executor in slices': {
-    before: WHOLE_CATALOG,
-    after: '__type(name: "Side") { name }',
-    runs: 1,
-    places: 2,
-  },
+  'by the reference executor': { before: '', after: '__typename', runs: 1 },
+  'by compiled code': { before: 'customerId', after: '', runs: 3 },
 };
 
 /** The parts of a document with a session. */
@@ -70,27 +54,24 @@ const CACHED: Readonly<Record<string, SessionQuery>> = {
   'of half a minute with a younger snapshot': ['strict: session(maxAge: 30) { fetchedAt }'],
 };
 
-describe.each(Object.entries(EXECUTIONS))(
-  'executed %s',
-  (_name, { before, after, runs, places }) => {
-    const app = sharedApp({ SANDBOX_INSTRUMENTS: '1500', RATE_LIMIT_PER_MINUTE: '100000' });
+const app = sharedApp({ RATE_LIMIT_PER_MINUTE: '100000' });
 
-    test.each([
-      ['of 0 forces a fresh session for every field', FRESH, 1],
-      ['that is missing, not selected or not exceeded forces nothing', CACHED, 0],
-    ])('an age %s', async (_what, cases, calls) => {
-      const token = app.sandbox.token({ email: 'demo@example.com' });
-      await app.query('{ session { login } }', { token });
-      for (const [name, query] of Object.entries(cases).slice(0, places)) {
-        const [fields, definitions = '', variables = {}, fragments = ''] = query;
-        const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${after} ${fields} } ${fragments}`;
-        for (let run = 0; run < runs; run += 1) {
-          app.sandbox.clearCalls();
-          const { data } = await app.query(text, { token, variables });
-          if (data.strict) expect(data.strict).toEqual(data.loose);
-          expect(app.sandbox.calls('getSession'), name).toBe(calls);
-        }
+describe.each(Object.entries(EXECUTIONS))('executed %s', (_name, { before, after, runs }) => {
+  test.each([
+    ['of 0 forces a fresh session for every field', FRESH, 1],
+    ['that is missing, not selected or not exceeded forces nothing', CACHED, 0],
+  ])('an age %s', async (_what, cases, calls) => {
+    const token = app.sandbox.token({ email: 'demo@example.com' });
+    await app.query('{ session { login } }', { token });
+    for (const [name, query] of Object.entries(cases)) {
+      const [fields, definitions = '', variables = {}, fragments = ''] = query;
+      const text = `query Asked${definitions} { loose: session { fetchedAt } ${before} ${after} ${fields} } ${fragments}`;
+      for (let run = 0; run < runs; run += 1) {
+        app.sandbox.clearCalls();
+        const { data } = await app.query(text, { token, variables });
+        if (data.strict) expect(data.strict).toEqual(data.loose);
+        expect(app.sandbox.calls('getSession'), name).toBe(calls);
       }
-    });
-  },
-);
+    }
+  });
+});
