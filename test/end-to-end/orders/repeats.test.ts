@@ -91,26 +91,3 @@ test('an order is placed even if its client disconnects while the token is being
   await eventually(() => expect(sandbox.orders()).toHaveLength(1));
   expect(await client.placedOrder('soon')).toMatchObject({ type: 'OrderAccepted', replayed: true });
 });
-
-test('an answer that arrives after ORDER_TIMEOUT_MS settles the order', async () => {
-  await using facade = await startOrderFacade({ ORDER_TIMEOUT_MS: '1000' });
-  const { sandbox } = facade;
-  const client = facade.client();
-  for (const [key, symbol, type] of [
-    ['late', 'AAPL', 'OrderAccepted'],
-    ['refused late', 'TEST.REJECT', 'OrderRejected'],
-  ] as const) {
-    sandbox.fail({ operation: 'openPosition', kind: 'delay', delayMs: 2_000, times: 1 });
-    expect(await client.place(marketOrder(key, symbol))).toMatchObject({
-      type: 'OrderOutcomeUnknown',
-      replayed: false,
-    });
-    const settled = await eventually(async () => {
-      const placed = await client.placedOrder(key);
-      expect(placed).toMatchObject({ type, replayed: true });
-      return placed;
-    });
-    expect(await client.place(marketOrder(key, symbol))).toEqual(settled);
-  }
-  expect(sandbox.calls('openPosition')).toBe(2);
-});
