@@ -50,12 +50,12 @@ function moduleClient(own: Partial<ClientOptions> = {}) {
   return { client, request, warned };
 }
 
-/** Asks a thousand times for two users in turn, fifty at a time. Returns the number of answers for the wrong user. */
+/** Asks two hundred times for two users in turn, fifty at a time. Returns the number of answers for the wrong user. */
 async function wrongAnswers(ask: (token: string) => Promise<string | undefined>): Promise<number> {
   let wrong = 0;
   // The indexes of the users, in turn.
   const users = Array.from({ length: 50 }, (_, at) => at % 2);
-  for (let asked = 0; asked < 1_000; asked += users.length) {
+  for (let asked = 0; asked < 200; asked += users.length) {
     const answers = await Promise.all(
       users.map(async (user) => {
         await waitTurns(user * 2);
@@ -84,7 +84,7 @@ const takesOrders = () =>
     expect(await orders.ticket().place(BUY)).toMatchObject({ status: 'accepted' });
   });
 
-test('clients for single requests give no user another user’s answer, in a thousand interleaved requests', async () => {
+test('clients for single requests give no user another user’s answer, in two hundred interleaved requests', async () => {
   const ask = async (token: string) => {
     const client = forRequest(token, { url: url() });
     const { data } = await client.query<Who>(WHO);
@@ -187,7 +187,7 @@ test('an order whose key comes from a form keeps that key, and is unknown after 
   // Orders on a cut connection get short times, because they use up all their time.
   const place = (own: TicketOptions) =>
     forRequest(tokens[0] ?? '', { url: url(), environment })
-      .orders.ticket({ maxWaitMs: isCut ? 300 : 6_000, ...own })
+      .orders.ticket({ maxWaitMs: isCut ? 300 : 2_000, ...own })
       .place(BUY, { withinMs: isCut ? 2_000 : 60_000 });
   const keys = () =>
     sent.splice(0).flatMap((text) => text.match(/(?<="(?:idempotencyK|k)ey":")[^"]*/g) ?? []);
@@ -281,25 +281,6 @@ test('a list that one user follows ends with an error when a second user uses th
     expect([ids(first), ids(again)]).toEqual([ownIds, ownIds]);
     expect([...ids(other), ...ids(late)]).toEqual([]);
   }
-});
-
-test('in a program of one user a list stays live while the tokens change', async () => {
-  const email = USERS[0];
-  let given = 0;
-  const token = () => {
-    given += 1;
-    return app.sandbox.token({ email, expiresInSeconds: 1_000 + given });
-  };
-  const { client } = moduleClient({ token });
-  const states: PositionsState[] = [];
-  client.positions((state) => states.push(state));
-  await eventually(() => expect(states.at(-1)?.status).toBe('LIVE'));
-  expect((await client.query<Who>(WHO)).data?.session?.login).toBe(logins[0]);
-  const again: PositionsState[] = [];
-  client.positions((state) => again.push(state));
-  await eventually(() => expect(again.at(-1)?.status).toBe('LIVE'));
-  expect(given).toBeGreaterThan(2);
-  expect(states.at(-1)?.error).toBeNull();
 });
 
 test('a client for one request refuses live lists with a message, and answers queries without a token', async () => {

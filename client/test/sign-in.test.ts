@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import { createRequests, type RequestsClient } from '../src/requests.ts';
+import type { RequestsClient } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
 /** A user of the app. Each user has two tokens, such as `a1` and `a2`. The server refuses `a1` alone. */
@@ -58,22 +58,6 @@ test.each([true, false])(
   },
 );
 
-test.each(['fails', 'waits'] as const)(
-  'a list is live as soon as its user has signed in again, even if a renewal %s',
-  async (renewal) => {
-    const { client, market } = fakeClient({ positions: [{ id: '1' }] });
-    client.positions(() => {});
-    await market.pass(1);
-    await market.endToken(renewal);
-    await market.pass(20);
-    await market.signIn('700001');
-    await client.tokenChanged();
-    await market.pass(0);
-    expect(client.positions.state().status).toBe('LIVE');
-    client.dispose();
-  },
-);
-
 test('a query is sent with the token of a new sign-in while a renewal still waits', async () => {
   const { client, market } = fakeClient({ data: () => ({ news: 1 }) });
   await market.endToken('waits');
@@ -116,39 +100,6 @@ test('no request fails if the former user’s token fails after a new sign-in', 
   expect((await mutation).errors).toEqual([]);
 });
 
-test('a list continues if its connection is refused for a token that another request has renewed', async () => {
-  const { client, market } = fakeClient({ data: () => ({ news: null }) });
-  const signedOut: unknown[] = [];
-  client.positions(({ error }) => void signedOut.push(error?.code));
-  await market.pass(0);
-  await market.endToken();
-  // Takes the subscription with the second token from the fake server's list, so that the next `endToken` does not cut it.
-  const [, subscription] = market.subscriptions.splice(0);
-  await market.endToken();
-  // This query gets the third token. Only then does the server refuse the connection's token.
-  expect((await client.query('{ news }')).errors).toEqual([]);
-  subscription?.cut(4403);
-  await market.pass(2);
-  expect(market.subscriptions.at(-1)?.token).toBe('token-3');
-  expect(signedOut).not.toContain('SIGNED_OUT');
-  client.dispose();
-});
-
-test('a refused token is renewed for its own user, even if its first renewal returned another user’s token', async () => {
-  let user: User = 'a';
-  let isBack = false;
-  const { client } = open(({ force }) => {
-    const before = user;
-    if (force && before === 'a' && !isBack) user = 'b';
-    return force && isBack ? 'a2' : `${user}1`;
-  });
-  expect((await client.query(WHO)).data).toEqual({ session: { login: 'b' } });
-  isBack = true;
-  user = 'a';
-  await client.tokenChanged();
-  expect((await client.query(WHO)).data).toEqual({ session: { login: 'a' } });
-});
-
 test('if a second call for the token fails before the first one answers, the token is asked for again', async () => {
   const answers = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
   let asked = 0;
@@ -162,42 +113,6 @@ test('if a second call for the token fails before the first one answers, the tok
   await changed;
   answers[0]?.resolve('a2');
   expect((await query).data).toEqual({ session: { login: 'b' } });
-});
-
-test('a mutation that waits for its token is not sent if another account signs in meanwhile', async () => {
-  const slow = Promise.withResolvers<void>();
-  let user: User = 'a';
-  let isSlow = true;
-  const { client, sent } = open(async () => {
-    const tokenAtCall = `${user}2`;
-    if (isSlow) await slow.promise;
-    return tokenAtCall;
-  });
-  const waiting = [client.mutate(BUY), client.mutate({ documentId: 'buy' })];
-  user = 'b';
-  const changed = client.tokenChanged();
-  isSlow = false;
-  slow.resolve();
-  await changed;
-  for (const { errors } of await Promise.all(waiting))
-    expect(errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
-  expect(sent.filter((each) => !each.includes('login'))).toEqual([]);
-  expect((await client.mutate(BUY)).errors).toEqual([]);
-});
-
-test('an order that waits for the name of its account is placed if the app announces a new token of that account', async () => {
-  const { client, market, service } = startUnnamed();
-  const held = Promise.withResolvers<void>();
-  service.answering = held.promise;
-  const tapped = client.orders.ticket();
-  const outcome = tapped.place({ symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } });
-  await market.pass(0);
-  const changed = client.tokenChanged();
-  held.resolve();
-  await changed;
-  await market.pass(0);
-  if (market.order !== null) await market.accept();
-  expect((await outcome).status).toBe('accepted');
 });
 
 test('a query that is not repeated is answered for the present account', async () => {
@@ -300,38 +215,6 @@ test.each(['down', 'page'] as const)(
   },
 );
 
-test.each(['down', 'silent'] as const)(
-  'a client that asks for the account after a sign-out, and is disposed while the server is %s, leaves no timer',
-  async (state) => {
-    const { client, market, service, accounts, signIn } = startUnnamed();
-    await learnLogin(client);
-    await signIn(null);
-    service.state = 'down';
-    await signIn('700002');
-    await market.pass(10);
-    service.state = 'there';
-    await market.pass(60);
-    expect(accounts).toEqual([null, '700002']);
-    service.state = 'down';
-    await signIn('700001');
-    await market.pass(10);
-    service.state = state;
-    await market.pass(40);
-    client.dispose();
-    await market.pass(0);
-    expect(market.network.pending).toBe(0);
-  },
-);
-
-test('an answer without an account is final: the account is requested once', async () => {
-  const { client, market, service, signIn } = startUnnamed();
-  await learnLogin(client);
-  Object.assign(service, { state: 'nameless', asked: 0 });
-  await signIn('700002');
-  await market.pass(300);
-  expect(service.asked).toBe(1);
-});
-
 test('before any account is known, the account is requested only for the request that needs it', async () => {
   const { client, market, service } = startUnnamed();
   service.state = 'down';
@@ -349,22 +232,4 @@ test('listeners are not called for the first account, even if the app has announ
   await signIn('700001');
   await learnLogin(client);
   expect([client.login, accounts]).toEqual(['700001', []]);
-});
-
-test('a client without listeners does not request the account again', async () => {
-  const { market } = fakeClient({ data: () => ({ buy: null }) });
-  const { network } = market;
-  const environment = network.environment();
-  const client = createRequests({ url: 'http://facade/graphql', token: market.token, environment });
-  await client.mutate(BUY);
-  await client.tokenChanged();
-  await market.pass(0);
-  expect(client.login).toBe(null);
-  await learnLogin(client);
-  expect(client.login).toBe('700001');
-  network.reach = 'gone';
-  await market.signIn('700002');
-  await client.tokenChanged();
-  await market.pass(10);
-  expect(network.pending).toBe(0);
 });

@@ -61,23 +61,6 @@ test('a client of graphql-ws follows the list through a lost connection, from it
   expect(cursors.at(-1)).toEqual(expect.any(String));
 });
 
-test('a connection that falls silent is OFFLINE, and is replaced', {
-  timeout: 40_000,
-}, async () => {
-  const { proxy, socket } = await startLine();
-  const { states, shows } = followed(socket, { onChange() {} });
-  await shows('LIVE');
-  const moving = setInterval(() => app.sandbox.tick(), 500);
-  onTestFinished(() => clearInterval(moving));
-  await eventually(() => expect(states.length).toBeGreaterThan(4));
-  proxy.silence();
-  expect(await shows('OFFLINE')).toMatchObject({
-    error: { message: 'The connection was silent.' },
-  });
-  await proxy.heal();
-  await shows('LIVE');
-});
-
 test('what the server refuses for good is OFFLINE, and is not asked for again', async () => {
   const { socket } = await startLine();
   let asked = 0;

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { InstalledApp } from '../support/installed-app.ts';
+import { NEXT_APP, NEXT_SERVER } from './next-app.ts';
 
 type Files = Readonly<Record<string, string>>;
 /** Returns the text of a guide's file. */
@@ -66,19 +67,7 @@ async function Home() {
 `;
 
 const next: Framework = {
-  name: 'Next',
-  packages: 'next-packages',
-  env: { NEXT_TELEMETRY_DISABLED: '1' },
-  create: async (app) => {
-    const options = '--yes --ts --app --no-tailwind --no-linter --no-src-dir --skip-install';
-    await app.create('create-next-app/dist/index.js', 'app', ...options.split(' '));
-    // The layout of a new app would fetch its fonts in the build.
-    app.write(
-      'app/layout.tsx',
-      `export default ({ children }: { children: React.ReactNode }) =>
-  <html lang="en"><body>{children}</body></html>;`,
-    );
-  },
+  ...NEXT_APP,
   page: (path, module) => ({
     [posix.join('app', path, 'home.ts')]: module,
     [posix.join('app', path, 'page.tsx')]: NEXT_PAGE,
@@ -101,8 +90,7 @@ const next: Framework = {
     value: "(await cookies()).get('token')?.value",
   },
   prerendered: 'public',
-  build: ['next/dist/bin/next', 'build'],
-  serve: (port) => ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1', '-p', `${port}`],
+  serve: (port) => [...NEXT_SERVER, '-p', `${port}`],
 };
 
 /** An app without the setting `cacheComponents`, which is off by default. */

@@ -4,7 +4,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { OrderProgress } from '../../src/orders/ticket.ts';
-import { ACCEPTED, buying, startPhone, unsent } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 /** The default of five seconds could pass on a busy machine. */
@@ -35,35 +35,6 @@ test.each([
     expect(phone.app.sandbox.orders()).toHaveLength(1);
   },
 );
-
-test('if the token changes while the connection is dead, the new token’s login is requested over a WebSocket too', async () => {
-  const { orders, core } = await phone.openKnown();
-  phone.line.next.push('dead');
-  const placing = orders.ticket(PATIENT).place(buying('renewed'));
-  await eventually(() => expect(phone.line.orders).toBe(1));
-  const before = phone.token;
-  phone.signIn('demo@example.com');
-  expect(phone.token).not.toBe(before);
-  // This call must not wait for a `fetch` on the dead connection.
-  await core.tokenChanged();
-  expect(await placing).toMatchObject(ACCEPTED);
-  expect(phone.line.sockets).toBe(2);
-});
-
-test('if the connection stays dead until the order expires, the client voids its key over a WebSocket', async () => {
-  const { orders } = await phone.openKnown();
-  phone.line.next.push('dead');
-  const { steps, onProgress } = recordedProgress();
-  const placing = orders.ticket().place(buying('closed'), { onProgress });
-  await eventually(() => expect(phone.line.orders).toBe(1));
-  // The order may be sent for five seconds.
-  phone.pass(6_000);
-  expect(await placing).toMatchObject(unsent('VOIDED'));
-  expect(steps).toEqual(['sending', 'closing']);
-  phone.line.heal();
-  await eventually(() => expect(phone.line.answered).toBe(1));
-  expect(phone.app.sandbox.orders()).toEqual([]);
-});
 
 /** A `fetch` whose pings are refused, as if no new connection opened. */
 function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
@@ -147,7 +118,6 @@ function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSo
 }
 
 test.each([
-  ['none', null],
   // An app that passes `globalThis.WebSocket` passes undefined if the platform has none.
   ['undefined', undefined as unknown as null],
   ['one without an answer', SilentSocket as unknown as typeof WebSocket],
@@ -177,20 +147,6 @@ test('while the gateway is slow the client stays on its connection, even if a pr
   const outcome = await orders.ticket(PATIENT).place(buying('busy'));
   expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
   expect([pings, phone.line.sockets, phone.line.orders]).toEqual([1, 0, 1]);
-});
-
-test('while the app takes long for a token the client stays on its connection', async () => {
-  let waitMs = 0;
-  const slow = async () => {
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
-    return phone.token;
-  };
-  // Real time passes here: with faster time a busy machine would look like a dead connection.
-  const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
-  await core.account();
-  waitMs = 3_000;
-  expect(await orders.ticket(PATIENT).place(buying('slow token'))).toMatchObject(ACCEPTED);
-  expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
 });
 
 test('an order whose WebSocket opens after a sleep of an hour is not sent', async () => {

@@ -105,16 +105,6 @@ test('a retry places nothing for the next account, even before the server has na
   expect((await placing).status).toBe('accepted');
 });
 
-test('an unsent order stays in its form when the server names its account for a later token', async () => {
-  const { client, ticket, form, market, placeUnsent, retry } = await shownForm({ isKnown: false });
-  await placeUnsent();
-  await market.signIn('700001');
-  await learnLogin(client);
-  // The form is shown and hidden once more.
-  ticket.follow(() => {})();
-  expect([client.login, form().status, await retry()]).toEqual(['700001', 'unsent', 'accepted']);
-});
-
 test('an unsent order stays in its form when the server names its account, and when that account signs in again', async () => {
   const unnamed = await shownForm({ isKnown: false });
   await unnamed.placeUnsent();
@@ -136,18 +126,6 @@ test('the next user does not see an order that was placed while no user was sign
   expect(form().status).toBe('ready');
 });
 
-test('an order is not sent, and its form is reset, if another account signs in before the order’s account is known', async () => {
-  const { ticket, form, signIn, market, holdAccounts } = await shownForm({ isKnown: false });
-  const releaseAccounts = holdAccounts();
-  const placing = ticket.place(ORDER);
-  await market.pass(0);
-  await signIn('700002');
-  releaseAccounts();
-  await market.pass(0);
-  expect(await placing).toMatchObject({ status: 'unsent', error: { code: 'SIGNED_OUT' } });
-  expect(form().status).toBe('ready');
-});
-
 test('an order that is under way for one account is not shown to the next account', async () => {
   const { ticket, form, signIn, market } = await shownForm();
   const placing = ticket.place(ORDER);
@@ -155,20 +133,6 @@ test('an order that is under way for one account is not shown to the next accoun
   await signIn('700002');
   await market.accept();
   expect([(await placing).status, form().status]).toEqual(['accepted', 'ready']);
-});
-
-test('an order of a new account stays in its form when the server names the account', async () => {
-  const { form, market, ticket, signIn, holdAccounts } = await shownForm();
-  const releaseAccounts = holdAccounts();
-  await signIn('700002');
-  const placing = ticket.place(ORDER);
-  await market.pass(0);
-  // The form is shown and hidden once more.
-  ticket.follow(() => {})();
-  releaseAccounts();
-  await market.accept();
-  expect(await placing).toMatchObject({ status: 'accepted' });
-  expect(form().status).toBe('accepted');
 });
 
 test('a retry sends the input as it was placed, even if the app has changed the object since', async () => {
@@ -279,47 +243,4 @@ test('at most a hundred orders are kept, and an order under way is never dropped
   for (let count = 0; count < 120; count += 1) await client.orders.ticket().place(EDITED);
   const held = client.orders.state();
   expect([held.length, held[0]?.outcome, held[0]?.input]).toEqual([100, null, ORDER]);
-});
-
-test('an app that is killed around the time of an answer reports each order before the kill or at its next start', async () => {
-  /** How often the next start asked for the outcome, and how often it found the outcome stored. */
-  const counts = { asked: 0, settled: 0 };
-  /** Numbers of microtasks that run between the answer and the kill. */
-  const turnCounts = Array.from({ length: 50 }, (_, turns) => turns);
-  // The kills range from before the answer is read to after the second in which the outcome counts as shown.
-  for (const seconds of [0, 0.4, 0.999, 1.001]) {
-    for (const turns of turnCounts) {
-      const { client, market, open } = fakeClient({ data: () => undefined });
-      const placing = client.orders.ticket().place(ORDER);
-      await market.pass(0);
-      const [request] = market.waiting;
-      const { idempotencyKey } = Object(request?.variables.input);
-      const order = { __typename: 'OrderAccepted', idempotencyKey, orderId: '1', replayed: false };
-      request?.answer({ data: { order } });
-      for (let turn = 0; turn < turns; turn += 1) await null;
-      // `pass(0)` would run all remaining microtasks.
-      if (seconds > 0) await market.pass(seconds);
-      market.network.kill();
-      const next = open();
-      const resuming = next.orders.resume();
-      await market.pass(0);
-      const question = market.waiting.find(({ query }) => query.includes('placedOrder'));
-      question?.answer({ data: { order } });
-      const [resumed, ...others] = await resuming;
-      if (question) counts.asked += 1;
-      if (resumed?.settled) counts.settled += 1;
-      const accepted = { status: 'accepted', orderId: '1' };
-      const wasShown = seconds > 1;
-      if (wasShown) expect([resumed, await placing]).toMatchObject([undefined, accepted]);
-      else expect(resumed).toMatchObject({ outcome: accepted });
-      expect(others).toEqual([]);
-      await market.pass(2);
-      expect(market.network.texts.size).toBe(0);
-      next.dispose();
-    }
-  }
-  expect(counts.asked).toBeGreaterThan(0);
-  expect(counts.settled).toBeGreaterThan(0);
-  // After a kill at one of the first three times the next start finds the order. At the fourth the order was already shown.
-  expect(counts.asked + counts.settled).toBe(3 * turnCounts.length);
 });

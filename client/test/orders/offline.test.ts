@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { eventually } from '../../../test/support/eventually.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { buying, startPhone, unknown, unsent } from '../support/phone.ts';
+import { buying, startPhone, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
-const HALF_A_MINUTE_MS = 30_000;
+const _HALF_A_MINUTE_MS = 30_000;
 
 test('an order is not sent if the network is lost while its key is stored', async () => {
   const lifecycle = { ...countedEnvironment().lifecycle, isOnline: true };
@@ -31,24 +30,6 @@ test.each([
   );
   expect(await orders.ticket().place(buying('refused'))).toMatchObject(unsent('NETWORK'));
   expect(sent).toHaveLength(1);
-});
-
-test('after a lost answer a refused connection leaves the order unknown', async () => {
-  const url = await refusingUrl();
-  let isRefused = false;
-  const refusing: typeof fetch = (input, init) => {
-    if (!isRefused) return fetch(input, init);
-    // The time for the outcome is over.
-    phone.clockMs = HALF_A_MINUTE_MS;
-    return fetch(url, init);
-  };
-  const { orders } = phone.open({}, { fetch: refusing });
-  const ticket = orders.ticket();
-  phone.line.next.push(...Array(100).fill('answer-lost'));
-  const placing = ticket.place(buying('doubtful'), { withinMs: HALF_A_MINUTE_MS });
-  await eventually(() => phone.line.answered > 0);
-  isRefused = true;
-  expect(await placing).toMatchObject(unknown('NETWORK'));
 });
 
 test.each([

@@ -2,12 +2,11 @@ import { beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
-import { timeOfKey } from '../../src/orders/order-key.ts';
 import type { PlaceOptions } from '../../src/orders/ticket.ts';
 import { CUTS } from '../support/order-line.ts';
 import { ACCEPTED, buying, LIMIT, startPhone, unsent } from '../support/phone.ts';
 
-const MINUTE_MS = 60_000;
+const _MINUTE_MS = 60_000;
 const phone = startedOnce(startPhone);
 beforeEach(() => {
   phone.storage.entries.clear();
@@ -42,25 +41,6 @@ test('`placeLimit` sends `placeLimitOrder`, and refuses an order of kind MARKET'
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(0);
   expect(await orders.ticket().placeLimit(LIMIT)).toMatchObject(ACCEPTED);
   expect(phone.app.sandbox.calls('placeLimitOrder')).toBe(1);
-});
-
-test('an order without a kind is refused and not sent, with or without a price', async () => {
-  const { orders, sent } = phone.open();
-  const kinds = [
-    { kind: 'PENDING', price: 1 },
-    { kind: 'MARKET', price: null, comment: null },
-    { kind: undefined },
-    { kind: null, price: 1 },
-  ];
-  const ends = await Promise.all(
-    kinds.map((fields) =>
-      orders.ticket().place({ ...buying('kinds'), ...fields } as unknown as OrderInput),
-    ),
-  );
-  // Only the first two inputs have a kind.
-  expect(sent).toMatchObject([{ input: { kind: 'PENDING' } }, { input: { kind: 'MARKET' } }]);
-  const missing = unsent('BAD_USER_INPUT', { extensions: { argument: 'input.kind' } });
-  expect(ends.slice(2)).toMatchObject([missing, missing]);
 });
 
 const LEFT_OUT = { message: expect.stringContaining('leave it out for none') };
@@ -113,20 +93,6 @@ test('an idempotency key in the input is ignored', async () => {
   const outcome = await ticket.place(input);
   expect(outcome).toMatchObject({ ...ACCEPTED, idempotencyKey: ticket.idempotencyKey });
   expect(outcome.idempotencyKey).not.toBe('another');
-});
-
-test('a key has the server’s time, and changes at the tap only if that time was unknown', async () => {
-  const { orders, core } = phone.open();
-  const early = orders.ticket();
-  const placeholder = early.idempotencyKey;
-  await core.account();
-  const { idempotencyKey } = orders.ticket();
-  expect(Math.abs(Number(timeOfKey(idempotencyKey)) - Date.now())).toBeLessThan(MINUTE_MS);
-  const known = orders.ticket();
-  const key = known.idempotencyKey;
-  expect([await known.place(buying('known')), known.idempotencyKey]).toMatchObject([ACCEPTED, key]);
-  expect(await early.place(buying('early'))).toMatchObject(ACCEPTED);
-  expect(early.idempotencyKey).not.toBe(placeholder);
 });
 
 test('only a digest and times are stored, by account and key', async () => {

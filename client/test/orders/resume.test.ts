@@ -5,16 +5,6 @@ import { ACCEPTED, buying, startPhone, unknown, unsent } from '../support/phone.
 
 const phone = startedForEach(startPhone);
 
-test('an order of an earlier run of the app that is placed again is the same order', async () => {
-  const input = buying('again');
-  const { idempotencyKey } = await phone.interrupt(input, 'answer-lost');
-  const [resumed] = await phone.open().orders.resume();
-  expect(resumed?.ticket.isDurable).toBe(true);
-  const again = await resumed?.ticket.place(input);
-  expect(again).toMatchObject({ status: 'accepted', idempotencyKey });
-  expect(phone.app.sandbox.orders()).toHaveLength(1);
-});
-
 test('a storage that returns no list of keys counts as failed', async () => {
   const { orders } = phone.open({ storage: { ...phone.storage, keys: async () => null as never } });
   await expect(orders.resume()).rejects.toMatchObject({ code: 'STORAGE' });
@@ -34,27 +24,6 @@ test('tabs that resume at the same time all get the outcomes', async () => {
   expect(results[0]).toHaveLength(3);
   await phone.forgotten();
   expect(phone.app.sandbox.orders()).toHaveLength(3);
-});
-
-test('an app that is closed before all its orders are answered finds them again', async () => {
-  await phone.interrupt(buying('answered'), 'answer-lost');
-  await phone.interrupt(buying('hanging'), 'answer-lost');
-  let [questions, answers] = [0, 0];
-  const lastHangs: typeof fetch = async (input, init) => {
-    if (!/order: placedOrder/.test(String(init?.body))) return fetch(input, init);
-    questions += 1;
-    if (questions === 2) return new Promise(() => {});
-    const answer = await fetch(input, init);
-    answers += 1;
-    return answer;
-  };
-  void phone.open({}, { fetch: lastHangs }).orders.resume();
-  await eventually(() => expect([questions, answers]).toEqual([2, 1]));
-  await phone.open().core.account();
-  expect(await phone.open().orders.resume()).toMatchObject([
-    { outcome: ACCEPTED },
-    { outcome: ACCEPTED },
-  ]);
 });
 
 test('a tab that resumes does not disturb an order that another tab is placing', async () => {

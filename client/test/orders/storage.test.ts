@@ -6,15 +6,6 @@ import { ACCEPTED, buying, minuteOf, startPhone, unsent } from '../support/phone
 
 const phone = startedForEach(startPhone);
 
-test('a key that is stored too late is deleted, because its order was not sent', async () => {
-  const storage = delayFirstWrite(phone.storage);
-  const { orders } = await phone.openKnown({ storage });
-  const outcome = await orders.ticket().place(buying('too late'), { withinMs: 200 });
-  expect(outcome).toMatchObject({ status: 'unsent' });
-  await storage.release();
-  await expect.poll(() => phone.storage.entries.size).toBe(0);
-});
-
 test('a key that is stored too late stays while its order is placed again', async () => {
   const storage = delayFirstWrite(phone.storage);
   const stored: number[] = [];
@@ -131,21 +122,6 @@ test('a ticket is durable if its key was stored, and a new ticket is durable if 
   await orders.ticket().place(buying('kept again'));
   expect(orders.ticket().isDurable).toBe(true);
 });
-
-test('a storage that never answers is reported, at the start and at a tap', async () => {
-  for (const step of ['set', 'delete', 'keys'] as const) phone.storage.hanging.add(step);
-  const device = await phone.openKnown({}, { after: hurried });
-  const placing = device.orders.ticket().place(buying('silent'), { withinMs: 1_000 });
-  const resuming = device.orders.resume({ withinMs: 60_000 });
-  await expect(resuming).rejects.toMatchObject({ code: 'STORAGE' });
-  expect(await placing).toMatchObject(unsent('STORAGE'));
-});
-
-/** Shortens each delay to a tenth, such as the ten seconds for a silent storage. */
-function hurried(ms: number, task: () => void): () => void {
-  const timer = setTimeout(task, ms / 10);
-  return () => clearTimeout(timer);
-}
 
 /** A storage whose first write waits until `release`, which resolves after the write. */
 function delayFirstWrite(storage: MemoryStorage) {

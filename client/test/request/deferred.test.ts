@@ -1,8 +1,6 @@
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
-import { createClient } from 'graphql-ws';
 import { afterEach, expect, test } from 'vitest';
-import { WebSocket } from 'ws';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -27,53 +25,18 @@ fragment Payout on Query { customerId withdrawalMethods { id } }`;
 // biome-ignore lint/suspicious/noExplicitAny: each library has a type of its own for a result
 type Data = any;
 
-interface Given {
-  readonly url: string;
-  readonly headers: { readonly authorization: string };
-}
-
-/** Sends the query with a library, and calls `draw` each time the library has data to show. */
-type Show = (given: Given, draw: (data: Data) => void) => void;
-
-// The 2022 format over the client's link is tested in client/test/guides/apollo.test.ts.
-const apollo: Show = ({ url, headers }, draw) => {
+// The 2022 format over the client's link is tested below.
+test('Apollo Client 4 draws the account while the service waits for another backend', async () => {
+  gateway.hold('getWithdrawalMethods', 'getCustomerId');
+  const drawn: Data[] = [];
+  const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
   const client = new ApolloClient({
-    link: new HttpLink({ uri: url, headers }),
+    link: new HttpLink({ uri: `${app.url}/graphql`, headers: { authorization } }),
     cache: new InMemoryCache(),
     // The library's handler does not have the type of its option.
     incrementalHandler: new GraphQL17Alpha9Handler() as never,
   });
-  client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && draw(data));
-};
-
-const overSocket: Show = ({ url, headers }, draw) => {
-  const client = createClient({
-    url: url.replace('http', 'ws'),
-    webSocketImpl: WebSocket,
-    connectionParams: headers,
-  });
-  let data: Data = {};
-  client.subscribe<Data>(
-    { query: SCREEN },
-    {
-      next(message: Data) {
-        for (const part of message.incremental ?? [message]) data = { ...data, ...part.data };
-        draw(data);
-      },
-      error() {},
-      complete: () => void client.dispose(),
-    },
-  );
-};
-
-test.each<[string, Show]>([
-  ['Apollo Client 4', apollo],
-  ['graphql-ws', overSocket],
-])('%s draws the account while the service waits for another backend', async (_name, show) => {
-  gateway.hold('getWithdrawalMethods', 'getCustomerId');
-  const drawn: Data[] = [];
-  const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
-  show({ url: `${app.url}/graphql`, headers: { authorization } }, (data) => drawn.push(data));
+  client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && drawn.push(data));
   await eventually(() => drawn.length > 0 && gateway.waiting > 0);
   expect(drawn.at(-1)).toMatchObject({ session: { id: '700001' } });
   expect(drawn.at(-1)).not.toHaveProperty('customerId');

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { ownApp } from '../../../test/support/shared-app.ts';
 import { createClient } from '../../src/create-client.ts';
@@ -7,7 +7,6 @@ import type { TypedText } from '../../src/operation.ts';
 import { fakeClient } from '../../src/testing.ts';
 import { startCore } from '../support/client.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
-import { startCutProxy } from '../support/cut-proxy.ts';
 
 const BALANCE: TypedText<{ session: { balance: number } | null }, undefined> =
   '{ session { balance } }';
@@ -126,21 +125,6 @@ describe('a query', () => {
   });
 });
 
-test.each([
-  ['/graphqll', 404],
-  ['/portal', 200],
-])('a wrong address is reported after its second answer: %s', async (path, status) => {
-  const proxy = await startCutProxy(app.url);
-  onTestFinished(() => proxy.close());
-  if (path === '/portal') proxy.showPortal();
-  const url = `${proxy.url}${path}`;
-  using core = startCore(app, { url, environment: hurriedEnvironment() });
-  const { errors } = await core.request(BALANCE, undefined);
-  const message = `The answer is not GraphQL (HTTP ${status}): is ${url} its endpoint?`;
-  expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true, message }]);
-  expect(core.countedEnvironment.pauses.filter((ms) => ms < 15_000)).toHaveLength(1);
-});
-
 test.each([408, 425, 429, 502, 503, 504])(
   'a web page with status %d causes a repeat',
   async (status) => {
@@ -215,22 +199,3 @@ test('the error of a redirected address names the address to use', async () => {
   });
   client.dispose();
 });
-
-test.each([undefined, '', 7])(
-  'with %j as the token only anonymous requests are sent, and all others fail',
-  async (token) => {
-    const signedOut: string[] = [];
-    const onSignedOut = ({ code }: { code: string }) => void signedOut.push(code);
-    const { client, market } = fakeClient({
-      client: { token: () => token as string, onSignedOut },
-    });
-    expect((await client.query('{ a }')).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
-    void client.query('{ b }', undefined, { anonymous: true });
-    await market.pass(0);
-    expect([signedOut, market.waiting.map(({ query }) => query)]).toEqual([
-      ['SIGNED_OUT'],
-      ['{ b }'],
-    ]);
-    client.dispose();
-  },
-);

@@ -1,8 +1,6 @@
-import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { WebSocket as NodeWebSocket, WebSocketServer } from 'ws';
+import { WebSocket as NodeWebSocket } from 'ws';
 import { eventually } from '../../../test/support/eventually.ts';
-import { listenLocally } from '../../../test/support/local-server.ts';
 import type { TradingGraphError } from '../../src/errors.ts';
 import { createPositions } from '../../src/live/positions.ts';
 import { handshakeError } from '../../src/subscribe/handshake-error.ts';
@@ -66,17 +64,6 @@ async function connectError(...at: Parameters<typeof openAt>): Promise<TradingGr
   await eventually(() => losses.length > 0);
   return losses[0] as TradingGraphError;
 }
-
-test('a socket that is closed before it is acknowledged is reported by its code', async () => {
-  const http = createServer();
-  new WebSocketServer({ server: http }).on('connection', (socket) => {
-    socket.once('message', () => socket.close(4408, 'the reason'));
-  });
-  await using server = await listenLocally(http);
-  const error = await connectError(server.url);
-  expect(error).toMatchObject({ code: 'NETWORK', extensions: { closeCode: 4408 } });
-  expect(error.message).toContain('the reason');
-});
 
 test('a token that the app cannot fetch, and a socket that the platform refuses, are reported', async () => {
   const noToken = () => {
