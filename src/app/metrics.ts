@@ -8,10 +8,12 @@ import {
   ServerMetrics,
   type TrustedDocuments,
 } from '../engine/index.ts';
+import { CODES_OF_CALLS } from '../gateway/gateway-error.ts';
 import { GatewayMetrics } from '../gateway/gateway-metrics.ts';
+import { OPERATION_NAMES } from '../gateway/operations.ts';
+import { ERROR_CODES } from '../lib/error-codes.ts';
 import type { LogOutput } from '../lib/log-output.ts';
 import { MetricsRegistry } from '../lib/metrics-registry.ts';
-import { GraphMetrics } from '../schema/graph-metrics.ts';
 import type { OrderRecords } from '../store/order-records.ts';
 import type { MemoryWatch } from './memory-watch.ts';
 
@@ -120,5 +122,41 @@ export class Metrics {
       ['version', 'revision', 'node'],
       () => [[1, build.version, build.revision, process.version]],
     );
+  }
+}
+
+export class GraphMetrics {
+  readonly #errors;
+  readonly #refusals;
+  readonly #limits: readonly string[];
+
+  /** `limits`: the names of the limits whose refusals are counted. */
+  constructor(registry: MetricsRegistry, limits: readonly string[]) {
+    this.#limits = limits;
+    this.#errors = registry.counter(
+      'errors_total',
+      'Errors in answers, by code and failed gateway call; none: no call.',
+      { code: [...Object.keys(ERROR_CODES), 'other'], operation: ['none'] },
+    );
+    for (const code of CODES_OF_CALLS) {
+      for (const operation of OPERATION_NAMES) this.#errors.inc({ code, operation }, 0);
+    }
+    this.#refusals = registry.counter(
+      'refusals_total',
+      'Requests, fields and sockets that exceeded a limit of the service.',
+      { limit: limits },
+    );
+  }
+
+  /** Plugins may add errors with any code and operation. */
+  error(code: unknown, operation: unknown): void {
+    const known = Object.keys(ERROR_CODES).find((name) => name === code) ?? 'other';
+    const call = OPERATION_NAMES.find((name) => name === operation);
+    const isOfCall = call !== undefined && (CODES_OF_CALLS as ReadonlySet<string>).has(known);
+    this.#errors.inc({ code: known, operation: isOfCall ? call : 'none' });
+  }
+
+  refusal(limit: unknown): void {
+    this.#refusals.inc({ limit: this.#limits.find((name) => name === limit) ?? 'other' });
   }
 }

@@ -1,17 +1,12 @@
 import type { FreshAccountProof } from '../domain/auth/proof.ts';
 import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
+import type { Position } from '../gateway/operations/holdings.ts';
 // biome-ignore lint/style/noRestrictedImports: The engine writes a hash of it to the log.
 import { type Login, textOf } from '../lib/account.ts';
 import { clientOf, type RequestCaller } from '../lib/limits/request-caller.ts';
+import { PublicError, type Shown } from '../lib/public-error.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
-import {
-  EventScope,
-  NO_PLAN,
-  type Plan,
-  type ReadRecord,
-  type Scope,
-  type Services,
-} from './scope.ts';
+import { NO_PLAN, type Plan, type ReadRecord, Scope, type Services } from './scope.ts';
 
 // A receipt lists gateway calls. A call that was held back was not made.
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
@@ -129,5 +124,39 @@ export class Context implements ReadRecord {
     if (HELD_BACK.has(entry.outcome)) return;
     if (this.#entries === null) this.#entries = [entry];
     else this.#entries.push(entry);
+  }
+}
+
+/** The feed lacks a field's data, so the field would need a gateway call for each event and subscriber. */
+class NotInEventsError extends PublicError {
+  override readonly name = 'NotInEventsError';
+
+  constructor() {
+    super('the feed of this subscription does not have it');
+  }
+
+  get shown(): Shown {
+    const message = 'This subscription does not have that: ask for it in a query.';
+    return { code: 'BAD_USER_INPUT', message };
+  }
+}
+
+/** The reads of one event: the account's feed and the catalog, because gateway calls for each event would be too many. */
+class EventScope extends Scope {
+  readonly #feeds: Services['feeds'];
+
+  constructor(services: Services, caller: Caller, record: ReadRecord) {
+    super(services, caller, record, NO_PLAN);
+    this.#feeds = services.feeds;
+  }
+
+  protected override asViewer(): never {
+    throw new NotInEventsError();
+  }
+
+  override async positionsOf(): Promise<readonly Position[]> {
+    const state = this.#feeds.shown(await this.viewer());
+    if (state === null) throw new NotInEventsError();
+    return state.rows;
   }
 }

@@ -5,7 +5,7 @@ import {
   printSchema,
   specifiedDirectives,
 } from 'graphql';
-import './account-changes.ts';
+import './live.ts';
 import './acknowledge.ts';
 import './instrument-catalog.ts';
 import './holding.ts';

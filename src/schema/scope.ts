@@ -1,9 +1,13 @@
+import DataLoader from 'dataloader';
 import { type PositionTotals, totalsOf } from '../domain/account/totals.ts';
 import type { AccountProof, FreshAccountProof } from '../domain/auth/proof.ts';
 import type { OwnReads, Viewer } from '../domain/auth/viewer.ts';
 import type { CatalogView } from '../domain/catalog/catalogs.ts';
-import { type InstrumentConnection, pageOf } from '../domain/catalog/paging/page.ts';
-import type { PageRequest } from '../domain/catalog/paging/page-request.ts';
+import {
+  type InstrumentConnection,
+  type PageRequest,
+  pageOf,
+} from '../domain/catalog/paging/page.ts';
 import type { createDomain } from '../domain/create-domain.ts';
 import type { Caller } from '../gateway/caller.ts';
 import type { InputOf, ReadOperation } from '../gateway/define-operation.ts';
@@ -17,8 +21,41 @@ import type { Login } from '../lib/account.ts';
 import { memo } from '../lib/caches.ts';
 import { toToken } from '../lib/limits/request-caller.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
-import { InputError, PublicError, type Shown } from '../lib/public-error.ts';
-import { type ById, KeyedRead } from './keyed-read.ts';
+import { InputError } from '../lib/public-error.ts';
+
+export type ById<T> = ReadonlyMap<string, T>;
+
+/**
+ * Loads objects by id; null for an unknown id. Any number of ids cost one read of the whole list. While the read is under
+ * way, a DataLoader batches the ids. Afterwards each look-up is synchronous, because a promise per row would cost more.
+ */
+export class KeyedRead<T> {
+  readonly #read: () => MaybePromise<ById<T>>;
+  #all: ById<T> | undefined;
+  #loader: DataLoader<string, T | null> | undefined;
+
+  constructor(read: () => MaybePromise<ById<T>>) {
+    this.#read = read;
+  }
+
+  load(id: string): MaybePromise<T | null> {
+    if (this.#all === undefined && this.#loader === undefined) this.#begin();
+    if (this.#all !== undefined) return this.#all.get(id) ?? null;
+    return (this.#loader as DataLoader<string, T | null>).load(id);
+  }
+
+  #begin(): void {
+    const reading = this.#read();
+    if (!(reading instanceof Promise)) {
+      this.#all = reading;
+      return;
+    }
+    this.#loader = new DataLoader(async (ids) => {
+      this.#all = await reading;
+      return ids.map((id) => this.#all?.get(id) ?? null);
+    });
+  }
+}
 
 const MAX_IDS = 500;
 
@@ -282,37 +319,3 @@ export type Services = OtherServices &
     ReturnType<typeof createDomain>,
     'orders' | 'ledger' | 'tokenEnds' | 'resumePolls' | 'caches'
   >;
-
-/** The feed lacks a field's data, so the field would need a gateway call for each event and subscriber. */
-export class NotInEventsError extends PublicError {
-  override readonly name = 'NotInEventsError';
-
-  constructor() {
-    super('the feed of this subscription does not have it');
-  }
-
-  get shown(): Shown {
-    const message = 'This subscription does not have that: ask for it in a query.';
-    return { code: 'BAD_USER_INPUT', message };
-  }
-}
-
-/** The reads of one event: the account's feed and the catalog, because gateway calls for each event would be too many. */
-export class EventScope extends Scope {
-  readonly #feeds: Services['feeds'];
-
-  constructor(services: Services, caller: Caller, record: ReadRecord) {
-    super(services, caller, record, NO_PLAN);
-    this.#feeds = services.feeds;
-  }
-
-  protected override asViewer(): never {
-    throw new NotInEventsError();
-  }
-
-  override async positionsOf(): Promise<readonly Position[]> {
-    const state = this.#feeds.shown(await this.viewer());
-    if (state === null) throw new NotInEventsError();
-    return state.rows;
-  }
-}

@@ -4,8 +4,7 @@ import type { LogicalClock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
-import { ListFeed, type ListFeedOptions } from './list-feed.ts';
-import { ListFeeds } from './list-feeds.ts';
+import { ListFeed, type ListFeedOptions, ListFeeds } from './list-feed.ts';
 import { type Comparison, type Identified, type ListEvent, ListState } from './list-state.ts';
 
 /** What a team's own live list reads, and how its rows are compared. */
@@ -69,7 +68,12 @@ export class OwnLists {
   }
 }
 
-export class OwnFeeds<Row extends Identified> extends ListFeeds<OwnFeed<Row>, ListEvent<Row>> {
+export class OwnFeeds<Row extends Identified> extends ListFeeds<
+  OwnFeed<Row>,
+  Row,
+  Rows<Row>,
+  ListEvent<Row>
+> {
   readonly #options: OwnListOptions;
   readonly #source: ListSource<Row>;
 

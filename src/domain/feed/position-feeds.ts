@@ -6,8 +6,7 @@ import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { type FeedEvent, FeedState } from './feed-state.ts';
-import { ListFeed } from './list-feed.ts';
-import { ListFeeds } from './list-feeds.ts';
+import { ListFeed, ListFeeds } from './list-feed.ts';
 import { SessionReads, type SessionReadsOptions } from './session-reads.ts';
 import type { FeedSubscription } from './subscription.ts';
 
@@ -85,7 +84,7 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
 }
 
 /** The live positions of all accounts. Op 10 is read at its own pace. */
-export class Feeds extends ListFeeds<Feed, FeedEvent> {
+export class Feeds extends ListFeeds<Feed, Position, PositionsAnswer, FeedEvent> {
   readonly #options: FeedOptions;
 
   constructor(options: FeedOptions) {

@@ -1,9 +1,8 @@
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
 import { Slices } from '../../../lib/event-loop-turns.ts';
 import { compareText } from '../sorting.ts';
-import { SearchIndex } from './search-index.ts';
+import { SearchIndex, WordIndex } from './search-index.ts';
 import { fold, splitWords } from './search-words.ts';
-import { WordIndex } from './word-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 

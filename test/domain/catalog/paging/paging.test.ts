@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CatalogVersion } from '../../../../src/domain/catalog/catalog-version.ts';
-import { buildVersion } from '../../../../src/domain/catalog/catalog-version.ts';
-import type { InstrumentOrder } from '../../../../src/domain/catalog/paging/instrument-order.ts';
-import { encodeCursor } from '../../../../src/domain/catalog/paging/instrument-order.ts';
-import { pageOf } from '../../../../src/domain/catalog/paging/page.ts';
-import type { PageRequest } from '../../../../src/domain/catalog/paging/page-request.ts';
+import {
+  buildVersion,
+  type CatalogVersion,
+} from '../../../../src/domain/catalog/catalog-version.ts';
+import {
+  encodeCursor,
+  type InstrumentOrder,
+} from '../../../../src/domain/catalog/paging/instrument-order.ts';
+import { type PageRequest, pageOf } from '../../../../src/domain/catalog/paging/page.ts';
 import type { Instrument } from '../../../../src/gateway/operations/get-all-tickers.ts';
 import { instrument } from '../instruments.ts';
 
