@@ -12,8 +12,9 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
+import { shapeOf } from '../../../lib/shape-of.ts';
 import { Arguments, type ArgumentsOf, type Field } from './arguments.ts';
-import { leafOf, notWhole } from './leaves.ts';
+import { completeLeaf, isPlainLeaf, notWhole } from './leaves.ts';
 import { abandon, isPromiseLike } from './metering.ts';
 import { NotCompilableError } from './not-compilable-error.ts';
 import type { Complete, NullableFields, Run, Target } from './run.ts';
@@ -24,13 +25,25 @@ export type Flags = ReadonlyMap<string, boolean>;
 
 /** The selected fields that have the same response key: they are one field of the answer. */
 type Nodes = readonly FieldNode[];
-/** Sets a field of the object that is made of `source`. */
-type SetField = (run: Run, source: Target, target: Target) => void;
+type Resolve = (source: unknown, args: unknown, context: unknown) => unknown;
 
 interface Selection {
-  /** An object with each key in its place. A copy of it is faster than an object that gets its keys one by one. */
-  readonly blank: Target;
-  readonly setFields: readonly SetField[];
+  readonly fields: readonly SelectedField[];
+  /** Keeps the objects with these fields fast. */
+  readonly shape: object;
+}
+
+/** One loop sets all fields of an object: a function for each field would cost as much as the field. */
+interface SelectedField {
+  readonly key: string;
+  /** The property of the source, where there is no resolver. */
+  readonly name: string;
+  readonly resolve: Resolve | null;
+  /** The index of the resolver's arguments. */
+  readonly args: number;
+  /** The type of the values that are not null. */
+  readonly type: GraphQLOutputType;
+  readonly complete: Complete;
 }
 
 /** The compiled form of one operation for one combination of flags. */
@@ -94,34 +107,36 @@ class Compiler {
     const collected = this.#selections.collect([type], from, (node) =>
       node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
     );
-    const blank: Target = {};
-    const setFields: SetField[] = [];
-    for (const [key, nodes] of collected) {
-      const setField = this.#field(type, key, nodes, isRoot);
-      // Any object of this type has this `__typename`.
-      blank[key] = setField === null ? type.name : null;
-      if (setField !== null) setFields.push(setField);
-    }
-    // Parsed: V8 keeps an object to which twenty names were added one by one, and its copies, as hash tables.
-    return { blank: JSON.parse(JSON.stringify(blank)), setFields };
+    const fields = [...collected].map(([key, nodes]) => this.#field(type, key, nodes, isRoot));
+    return { fields, shape: shapeOf(collected.keys()) };
   }
 
-  /** Returns null for `__typename`. */
-  #field(type: GraphQLObjectType, key: string, nodes: Nodes, isRoot: boolean): SetField | null {
+  #field(parent: GraphQLObjectType, key: string, nodes: Nodes, isRoot: boolean): SelectedField {
     this.size += 1;
     if (this.size > MAX_FIELDS) throw new NotCompilableError('too large');
     const [node] = nodes as [FieldNode];
-    const field = this.#selections.schema.getField(type, node.name.value);
+    const field = this.#selections.schema.getField(parent, node.name.value);
     // Assigning to `__proto__` would set the object's prototype.
     if (!field || key === '__proto__') throw new NotCompilableError('unknown');
-    const { name, resolve } = field;
-    if (name === '__typename') return null;
+    const { name } = field;
+    const complete = this.#value(field.type, nodes);
+    const selected = {
+      key,
+      name,
+      resolve: null,
+      args: 0,
+      type: getNullableType(field.type),
+      complete,
+    };
+    // Any object of this type has this `__typename`.
+    if (name === '__typename') return { ...selected, resolve: () => parent.name };
     if (name.startsWith('__')) throw new NotCompilableError('introspection');
     if (isRoot && !isNonNullType(field.type)) this.nullable.set(key, nodes);
-    const complete = this.#value(field.type, nodes);
-    if (resolve) return setResolved(key, field, this.args.add(field, node), complete);
+    if (field.resolve) {
+      return { ...selected, resolve: resolveOf(field.resolve), args: this.args.add(field, node) };
+    }
     if (isRoot || field.args.length > 0) throw new NotCompilableError('no resolver');
-    return setProperty(key, name, complete);
+    return selected;
   }
 
   /** `isItem`: whether the value is an item of a list. */
@@ -132,7 +147,7 @@ class Compiler {
   }
 
   #nonNullValue(type: GraphQLOutputType, nodes: Nodes, isItem: boolean): Complete {
-    if (isLeafType(type)) return leafOf(type);
+    if (isLeafType(type)) return (run, value) => completeLeaf(type, run, value);
     if (isObjectType(type)) return objectFrom(this.selectionOf(type, nodes));
     if (!isListType(type)) throw new NotCompilableError('its type depends on the value');
     // The items of a list of lists are charged with it.
@@ -141,10 +156,24 @@ class Compiler {
   }
 }
 
-function objectOf({ blank, setFields }: Selection, run: Run, source: Target): Target {
-  const target = { ...blank };
-  for (const setField of setFields) setField(run, source, target);
+function objectOf({ fields }: Selection, run: Run, source: Target): Target {
+  const target: Target = {};
+  for (const { key, name, resolve, args, type, complete } of fields) {
+    const value = resolve === null ? source[name] : resolve(source, run.args[args], run.context);
+    if (isPlainLeaf(type, value)) target[key] = value;
+    else if (resolve !== null && isPromiseLike(value)) {
+      // The keys keep the order of the selection.
+      target[key] = null;
+      run.wait(value, complete, target, key);
+    } else target[key] = complete(run, value);
+  }
   return target;
+}
+
+/** The fourth parameter of a resolver is GraphQLResolveInfo, which compiled operations do not provide. */
+function resolveOf(resolve: NonNullable<Field['resolve']>): Resolve {
+  if (resolve.length > 3) throw new NotCompilableError('a resolver that looks at the document');
+  return resolve as Resolve;
 }
 
 function objectFrom(selection: Selection): Complete {
@@ -167,22 +196,5 @@ function listFrom(complete: Complete, key: number | null): Complete {
       abandon(values);
       throw error;
     }
-  };
-}
-
-function setProperty(key: string, name: string, complete: Complete): SetField {
-  return (run, source, target) => {
-    target[key] = complete(run, source[name]);
-  };
-}
-
-function setResolved(key: string, { resolve }: Field, index: number, complete: Complete): SetField {
-  // The fourth parameter is GraphQLResolveInfo, which compiled operations do not provide.
-  if (!resolve || resolve.length > 3)
-    throw new NotCompilableError('a resolver that looks at the document');
-  return (run, source, target) => {
-    const resolved = resolve(source, run.args[index] as never, run.context, undefined as never);
-    if (isPromiseLike(resolved)) run.wait(resolved, complete, target, key);
-    else target[key] = complete(run, resolved);
   };
 }

@@ -4,11 +4,12 @@ import {
   GraphQLID,
   GraphQLInt,
   type GraphQLLeafType,
+  type GraphQLOutputType,
   GraphQLString,
 } from 'graphql';
 import { extraForText } from '../../operation/meter.ts';
-import { abandon } from './metering.ts';
-import type { Complete, Run } from './run.ts';
+import { abandon, isPromiseLike } from './metering.ts';
+import type { Run } from './run.ts';
 
 /** Thrown if an answer would be incomplete: the reference executor reports the error. A singleton captures no stack. */
 const NOT_WHOLE = new Error('the answer would not be whole');
@@ -19,43 +20,39 @@ export function notWhole(value: unknown): Error {
   return NOT_WHOLE;
 }
 
-/** Returns a function that serializes a leaf as its type does. Most values need no conversion, so the type is not called. */
-export function leafOf(type: GraphQLLeafType): Complete {
+/** Whether a value is sent as it is: most values need no conversion, and few texts count as more than their field. */
+export function isPlainLeaf(type: GraphQLOutputType, value: unknown): boolean {
   switch (type) {
+    case GraphQLFloat:
+      return Number.isFinite(value);
     case GraphQLString:
     case GraphQLID:
-      return (run, value) =>
-        typeof value === 'string' ? countedText(value, run) : serialized(type, value);
-    case GraphQLFloat:
-      return (_run, value) => (Number.isFinite(value) ? value : serialized(type, value));
+      return typeof value === 'string' && extraForText(value.length) === 0;
     case GraphQLInt:
-      return (_run, value) => (isInt(value) ? value : serialized(type, value));
+      // `| 0` converts to an integer of 32 bits.
+      return typeof value === 'number' && (value | 0) === value;
     case GraphQLBoolean:
-      return (_run, value) => (typeof value === 'boolean' ? value : serialized(type, value));
+      return typeof value === 'boolean';
     default:
-      return (_run, value) => serialized(type, value);
+      return false;
   }
 }
 
-function countedText(value: string, run: Run): string {
-  const extra = extraForText(value.length);
-  if (extra > 0) run.count(extra);
-  return value;
-}
-
-function serialized(type: GraphQLLeafType, value: unknown): unknown {
-  if (value == null || value instanceof Error || isDeferred(value)) throw notWhole(value);
+/** Serializes a leaf as its type does. */
+export function completeLeaf(type: GraphQLLeafType, run: Run, value: unknown): unknown {
+  if (isPlainLeaf(type, value)) return value;
+  if (value == null || isDeferred(value)) throw notWhole(value);
+  if (typeof value === 'string' && (type === GraphQLString || type === GraphQLID)) {
+    run.count(extraForText(value.length));
+    return value;
+  }
   const shown = type.coerceOutputValue(value);
   if (shown == null) throw NOT_WHOLE;
   return shown;
 }
 
-/** Whether a value is an integer of 32 bits, to which `| 0` converts it. */
-function isInt(value: unknown): value is number {
-  return typeof value === 'number' && (value | 0) === value;
-}
-
-/** Whether a value is a method or a promise, which the reference executor handles. No leaf of this schema is either. */
-function isDeferred(value: NonNullable<unknown>): boolean {
-  return typeof value === 'function' || typeof (value as { then?: unknown }).then === 'function';
+/** Whether a value is an error, a method or a promise, which the reference executor handles. No leaf of this schema is any. */
+function isDeferred(value: unknown): boolean {
+  if (typeof value !== 'object') return typeof value === 'function';
+  return value instanceof Error || isPromiseLike(value);
 }
