@@ -283,8 +283,11 @@ class SandboxTest {
         val builder = ProcessBuilder(command).directory(folder).redirectErrorStream(true).redirectOutput(output)
         builder.environment()["TRADING_GRAPH_URL"] = "${proxy.url}/graphql"
         val program = builder.start()
-        eventually("what it prints has an outcome") { isDone() || ("buy" in arguments && "Not placed" in output.readText()) }
-        program.destroyForcibly().waitFor()
+        try {
+          eventually("it prints an outcome") { isDone() || ("buy" in arguments && "Not placed" in output.readText()) }
+        } finally {
+          program.destroyForcibly().waitFor()
+        }
         if (isDone()) return
       }
       error("No order was sent: ${output.readText()}")
