@@ -7,7 +7,7 @@ export class GraphContext extends Context implements OperationContext {
   readonly operation: Operation;
 
   constructor(services: Services, operation: Operation) {
-    super(services, operation.caller, operation.transport.record);
+    super(services, operation.caller, operation.transport.summary);
     this.operation = operation;
   }
 
@@ -36,7 +36,7 @@ export class GraphContext extends Context implements OperationContext {
   }
 
   protected override createScope(): Scope {
-    const { trace } = this.operation.transport.record;
+    const { trace } = this.operation.transport.summary;
     const caller = this.callerOfCalls(trace ?? undefined);
     return new Scope(this.services, caller, this, this.planOf());
   }

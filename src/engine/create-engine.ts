@@ -1,9 +1,8 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
+import type { OperationParts } from './admission/admission.ts';
 import { ClientLimits } from './admission/client-limits.ts';
-import { Execution } from './execution/execution.ts';
-import { Pipeline, type PipelineParts } from './execution/pipeline.ts';
-import { Subscriptions, type SubscriptionsParts } from './execution/subscriptions.ts';
-import { warnOfUnusedHooks } from './execution/yoga.ts';
+import { Pipeline } from './execution/pipeline.ts';
+import { type TeamPlugin, warnOfUnusedHooks } from './execution/yoga.ts';
 import { HttpServer } from './http/http-server.ts';
 import type { RouteSettings } from './http/routes.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
@@ -15,15 +14,14 @@ import type { ServerOptions } from './requests/server-settings.ts';
 import { type AuthCookieOptions, BearerTokens, createAuthCookie } from './requests/tokens.ts';
 
 interface EngineOptions
-  extends Omit<PipelineParts, 'limits' | 'masking' | 'execution' | 'subscriptions'>,
+  extends Omit<OperationParts, 'limits' | 'masking'>,
     ServerOptions,
     Pick<RouteSettings, 'sites' | 'sdl'>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
-    Pick<ErrorMaskingOptions, 'describe'>,
-    Pick<SubscriptionsParts, 'watchToken'> {
+    Pick<ErrorMaskingOptions, 'describe'> {
+  /** The team's plugins. */
+  readonly plugins: readonly TeamPlugin[];
   readonly limiter: EngineLimiter;
-  /** Whether results report their costs. */
-  readonly receipts: boolean;
   readonly trustedProxies: readonly string[];
   /** Null if tokens are sent in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
@@ -47,12 +45,9 @@ export function createEngine(options: EngineOptions) {
   const refused = (limit: LimitLabel) => graphMetrics.refusal(limit);
   const limits = new ClientLimits(limiter);
   const masking = new ErrorMasking({ log, metrics: graphMetrics, describe });
-  const parts = { ...options, limits, masking };
-  const execution = new Execution(parts);
-  const subscriptions = new Subscriptions(parts);
   const settings = {
     ...options,
-    pipeline: new Pipeline({ ...parts, execution, subscriptions }),
+    pipeline: new Pipeline({ ...options, limits, masking }, options.plugins),
     limits,
     metrics,
     refused,

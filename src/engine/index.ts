@@ -5,13 +5,13 @@ export { ManifestError, readManifest } from './documents/manifest.ts';
 export { TrustedDocuments, type TrustedDocumentsOptions } from './documents/trusted-documents.ts';
 export type { TeamPlugin } from './execution/yoga.ts';
 export type { HttpReply } from './http/reply.ts';
+export { wantsPage } from './http/routes.ts';
 export {
   type Site,
   type StaticFile,
   sendFile,
   sendNotFound,
   sendPage,
-  wantsPage,
 } from './http/site.ts';
 export {
   ENGINE_LIMITS,

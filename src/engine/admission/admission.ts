@@ -1,16 +1,27 @@
+import type { GraphQLSchema } from 'graphql';
 import type { Turns } from '../../lib/event-loop-turns.ts';
-import { type Client, clientOf, type RequestCaller } from '../../lib/limits/request-caller.ts';
+import {
+  type Client,
+  clientOf,
+  type RequestCaller,
+  type Token,
+} from '../../lib/limits/request-caller.ts';
+import type { Tracing } from '../../lib/tracing/tracing.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
+import type { ErrorMasking } from '../operation/error-masking.ts';
 import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
 import { Meter } from '../operation/meter.ts';
 import type { ClientLimits } from './client-limits.ts';
-import type { Operation, TransportContext } from './operation.ts';
+import type { Operation, OperationContext, TransportContext } from './operation.ts';
 
-export interface AdmissionParts {
+/** What the handling of operations needs, on every transport. */
+export interface OperationParts {
+  readonly schema: GraphQLSchema;
   readonly limits: ClientLimits;
+  readonly masking: ErrorMasking;
   readonly documents: Documents;
   readonly trusted: TrustedDocuments;
   /** The maximum number of fields that an answer may contain. */
@@ -18,6 +29,16 @@ export interface AdmissionParts {
   /** New documents are prepared in turns of their own. */
   readonly turns: Turns;
   readonly sizeOf: SizeOf;
+  /** Makes the context that the operation's resolvers read with. */
+  readonly createContext: (operation: Operation) => OperationContext;
+  /** Whether results report their costs. */
+  readonly receipts: boolean;
+  readonly tracing: Tracing | null;
+  /**
+   * Calls `ended` when the token expires or is refused, with the error that ends its subscriptions, whoever made their
+   * events. Returns a function that stops watching.
+   */
+  readonly watchToken: (token: Token, ended: (error: Error) => void) => () => void;
 }
 
 /**
@@ -25,16 +46,16 @@ export interface AdmissionParts {
  * no document is parsed before its client is charged.
  */
 export async function admit(
-  parts: AdmissionParts,
+  parts: OperationParts,
   caller: RequestCaller,
   transport: TransportContext,
 ): Promise<Operation> {
   const { limits, documents, trusted, maxCost, sizeOf } = parts;
   const client = clientOf(caller);
-  transport.record.mayBeMutation = mayBeMutation(transport.sent);
+  transport.summary.mayBeMutation = mayBeMutation(transport.sent);
   limits.charge(client, transport.setHeaders);
 
-  const params = trusted.find(readParams(transport.sent), transport.record);
+  const params = trusted.find(readParams(transport.sent), transport.summary);
   const document = await prepareDocument(parts, params.query, client);
   const prepared = selectOperation(document, params.operationName, transport);
 
@@ -72,7 +93,7 @@ function mayBeMutation(sent: unknown): boolean {
 
 /** Prepares a document. One turn of the event loop may receive a hundred new documents, and each has a turn of its own. */
 async function prepareDocument(
-  { documents, limits, turns }: AdmissionParts,
+  { documents, limits, turns }: OperationParts,
   text: string,
   client: Client,
 ): Promise<PreparedDocument> {
@@ -88,7 +109,7 @@ async function prepareDocument(
 function selectOperation(
   document: PreparedDocument,
   name: string | null,
-  { record, mayMutate, takesEvents }: TransportContext,
+  { summary, takesEvents }: TransportContext,
 ): PreparedOperation {
   const prepared = operationOf(document, name);
   if (prepared === null) {
@@ -99,10 +120,10 @@ function selectOperation(
     throw new Refusal([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
   }
   const { node, logName } = prepared;
-  record.type = node.operation;
-  record.mayBeMutation = node.operation === 'mutation';
-  record.operationName = record.isTrusted ? (node.name?.value ?? null) : logName;
-  if (node.operation === 'mutation' && !mayMutate) {
+  summary.type = node.operation;
+  summary.mayBeMutation = node.operation === 'mutation';
+  summary.operationName = summary.isTrusted ? (node.name?.value ?? null) : logName;
+  if (node.operation === 'mutation' && summary.method === 'GET') {
     const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
     throw new Refusal([error], { status: 405, headers: { allow: 'POST' } });
   }

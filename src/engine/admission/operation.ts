@@ -12,9 +12,7 @@ import type { RequestSummary } from '../operation/request-summary.ts';
 export interface TransportContext {
   /** JSON of any shape. */
   readonly sent: unknown;
-  readonly record: RequestSummary;
-  /** False for GET, which must be safe to repeat, prefetch and link to. */
-  readonly mayMutate: boolean;
+  readonly summary: RequestSummary;
   /** Whether the client accepts the events of a subscription. */
   readonly takesEvents: boolean;
   /** The client's format for an answer in parts; null if it reads one piece. */

@@ -145,9 +145,8 @@ export class Documents {
   }
 
   #preparedParts(selections: Selections, document: DocumentNode, text: string) {
-    const { schema } = this.#options;
     const plain = withoutDefer(document);
-    const deferring = plain === document ? document : withoutDeferInLists(schema, document);
+    const deferring = plain === document ? document : withoutDeferInLists(selections, document);
     const hasParts = withoutDefer(deferring) !== deferring;
     const onCompiled = () => this.#measureAgain(text);
     const operations = new Map<string | null, PreparedOperation>();

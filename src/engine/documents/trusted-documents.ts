@@ -59,7 +59,7 @@ export class TrustedDocuments {
   }
 
   /** Throws a Refusal if the document is unknown, or may not be executed. */
-  find(params: Params, record: RequestSummary): RequestedDocument {
+  find(params: Params, summary: RequestSummary): RequestedDocument {
     const { query, documentId, operationName, variables } = params;
     const { path, trustedOnly } = this.#options;
     const trustedText = documentId === null ? undefined : this.#byId.get(documentId);
@@ -73,8 +73,8 @@ export class TrustedDocuments {
     if (hasOtherText && hashOf(query) !== documentId) {
       throw refusal('BAD_USER_INPUT', 'The document has another hash.');
     }
-    record.isTrusted = this.#texts.has(text);
-    if (!record.isTrusted && trustedOnly === 'on') {
+    summary.isTrusted = this.#texts.has(text);
+    if (!summary.isTrusted && trustedOnly === 'on') {
       throw refusal('PERSISTED_DOCUMENT_REQUIRED', 'Only trusted documents are answered here.');
     }
     return { query: text, operationName, variables };

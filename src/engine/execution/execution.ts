@@ -1,19 +1,12 @@
 import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { ClientLimits } from '../admission/client-limits.ts';
+import type { OperationParts } from '../admission/admission.ts';
 import type { OperationContext } from '../admission/operation.ts';
 import type { PartResults, PartsFormat } from '../documents/compiler/compiling-executor.ts';
-import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
+import { errorsOf } from '../operation/error-masking.ts';
 import { LiveResults } from '../operation/live-results.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
 import type { Subscribed } from './subscriptions.ts';
-
-interface ExecutionParts {
-  readonly masking: ErrorMasking;
-  readonly limits: ClientLimits;
-  /** Whether results report their costs. */
-  readonly receipts: boolean;
-}
 
 /** A part of an answer, in either format. */
 interface AnswerPart extends ExecutionResult {
@@ -24,9 +17,9 @@ interface AnswerPart extends ExecutionResult {
 
 /** Executes admitted queries and mutations. */
 export class Execution {
-  readonly #parts: ExecutionParts;
+  readonly #parts: OperationParts;
 
-  constructor(parts: ExecutionParts) {
+  constructor(parts: OperationParts) {
     this.#parts = parts;
   }
 
@@ -40,14 +33,6 @@ export class Execution {
     const result = await prepared.executor.execute({ ...args, contextValue: context }, meter);
     limits.chargeFields(operation);
     return result;
-  }
-
-  /** Adds the operation's receipt (its costs) to the `extensions` of a result, if results report their costs. */
-  withReceipt(context: OperationContext, result: ExecutionResult): ExecutionResult {
-    if (!this.#parts.receipts) return result;
-    const { facts, meter } = context.operation;
-    const receipt = context.receipt({ cost: facts.cost, fields: meter.fields });
-    return { ...result, extensions: { ...receipt, ...result.extensions } };
   }
 
   /** Executes a query whose deferred fragments follow its first part. All parts share one context. */
@@ -64,11 +49,11 @@ export class Execution {
 
   /** The parts of an answer, masked. The last part has the receipt. */
   #partsOf(results: PartResults, context: OperationContext): LiveResults<AnswerPart> {
-    const { limits, masking } = this.#parts;
+    const { limits, masking, receipts } = this.#parts;
     const { operation } = context;
     const { meter, transport } = operation;
     const masked = <Part extends object>(part: Part) =>
-      masking.maskedResult(part, transport.record);
+      masking.maskedResult(part, transport.summary);
     return new LiveResults(eachPart(results), {
       resultOf: (part) => {
         const { incremental = [], completed, hasNext } = part;
@@ -80,11 +65,11 @@ export class Execution {
           ...(incremental.length > 0 && { incremental: incremental.map(masked) }),
           ...(completed && { completed: completed.map(masked) }),
         };
-        return hasNext ? shown : this.withReceipt(context, shown);
+        return hasNext || !receipts ? shown : withReceipt(context, shown);
       },
       lastResult: (error) => {
-        const part: AnswerPart = { errors: errorsOf(error), hasNext: false };
-        return this.withReceipt(context, masked(part));
+        const part = masked({ errors: errorsOf(error), hasNext: false });
+        return receipts ? withReceipt(context, part) : part;
       },
       ended: () => {
         // Stops the execution at once: the generator would first wait for the next part.
@@ -93,6 +78,13 @@ export class Execution {
       },
     });
   }
+}
+
+/** Adds the operation's receipt (its costs) to the `extensions` of a result. */
+export function withReceipt(context: OperationContext, result: ExecutionResult): ExecutionResult {
+  const { facts, meter } = context.operation;
+  const receipt = context.receipt({ cost: facts.cost, fields: meter.fields });
+  return { ...result, extensions: { ...receipt, ...result.extensions } };
 }
 
 async function* eachPart({ initialResult, subsequentResults }: PartResults) {

@@ -7,28 +7,15 @@ import {
 } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
-import type { Tracing } from '../../lib/tracing/tracing.ts';
-import { type AdmissionParts, admit } from '../admission/admission.ts';
-import type { Operation, OperationContext, TransportContext } from '../admission/operation.ts';
+import { admit, type OperationParts } from '../admission/admission.ts';
+import type { Operation, TransportContext } from '../admission/operation.ts';
 import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
 import { located, Refusal, requestError } from '../operation/errors.ts';
 import { LiveResults } from '../operation/live-results.ts';
 import { traceOperation } from '../operation/request-summary.ts';
-import type { Execution } from './execution.ts';
-import type { Subscribed, Subscriptions } from './subscriptions.ts';
+import { withReceipt } from './execution.ts';
+import type { Subscribed } from './subscriptions.ts';
 import { createOperationYoga, EXECUTED, type Executed, type TeamPlugin } from './yoga.ts';
-
-export interface PipelineParts extends AdmissionParts {
-  readonly schema: GraphQLSchema;
-  readonly execution: Execution;
-  readonly subscriptions: Subscriptions;
-  readonly masking: ErrorMasking;
-  readonly tracing: Tracing | null;
-  /** The team's plugins, which run around the service's own. */
-  readonly plugins: readonly TeamPlugin[];
-  /** Makes the context that the operation's resolvers read with. */
-  readonly createContext: (operation: Operation) => OperationContext;
-}
 
 /** An admitted operation, which plugins have parsed and validated. */
 export interface OpenedOperation {
@@ -46,14 +33,17 @@ export interface OpenedOperation {
 export class Pipeline {
   readonly schema: GraphQLSchema;
   readonly masking: ErrorMasking;
-  readonly #parts: PipelineParts;
+  readonly #parts: OperationParts;
+  readonly #hasPlugins: boolean;
   readonly #yoga: ReturnType<typeof createOperationYoga>;
 
-  constructor(parts: PipelineParts) {
+  /** The team's plugins run around the service's own. */
+  constructor(parts: OperationParts, plugins: readonly TeamPlugin[]) {
     this.schema = parts.schema;
     this.masking = parts.masking;
     this.#parts = parts;
-    this.#yoga = createOperationYoga(parts);
+    this.#hasPlugins = plugins.length > 0;
+    this.#yoga = createOperationYoga(parts, plugins);
   }
 
   /** Opens an operation, or throws a Refusal. Until `start`, nothing of the operation is executed. */
@@ -79,7 +69,7 @@ export class Pipeline {
     const enveloped = this.#yoga.getEnveloped(hookContext);
     let document: DocumentNode = operation.document.document;
     let contextValue: unknown = hookContext;
-    if (this.#parts.plugins.length > 0) {
+    if (this.#hasPlugins) {
       document = await enveloped.parse(params.query);
       const errors: readonly Error[] = await enveloped.validate(schema, document);
       if (errors.length > 0) throw new Refusal(errors.map(invalid).flatMap(errorsOf));
@@ -95,24 +85,24 @@ export class Pipeline {
   async #start(executed: Executed, run: () => Promise<Subscribed>): Promise<Subscribed> {
     const { context } = executed;
     const { prepared, transport } = context.operation;
-    const { record } = transport;
-    const { execution, tracing } = this.#parts;
-    if (tracing) traceOperation(tracing, record, prepared.node);
+    const { summary } = transport;
+    const { receipts, tracing } = this.#parts;
+    if (tracing) traceOperation(tracing, summary, prepared.node);
     const outcome = await run().catch(failed);
     if (Symbol.asyncIterator in outcome) return this.#checkedResults(executed, outcome);
-    const masked = this.masking.maskedResult(checkedResult(executed, outcome), record);
+    const masked = this.masking.maskedResult(checkedResult(executed, outcome), summary);
     // Each event has its own receipt.
     const isSubscription = prepared.node.operation === 'subscription';
-    return isSubscription ? masked : execution.withReceipt(context, masked);
+    return isSubscription || !receipts ? masked : withReceipt(context, masked);
   }
 
   /** Returns the results that plugins make of ours. They end at once, even if a plugin waits for the next event. */
   #checkedResults({ context, results }: Executed, outcome: AsyncIterableIterator<ExecutionResult>) {
     if (results === null || outcome === results) return outcome;
-    const { record } = context.operation.transport;
+    const { summary } = context.operation.transport;
     return new LiveResults(outcome, {
       resultOf: (result) => result,
-      lastResult: (error) => ({ errors: this.masking.masked(errorsOf(error), record) }),
+      lastResult: (error) => ({ errors: this.masking.masked(errorsOf(error), summary) }),
       ended: () => fireAndForget('live results', Promise.resolve(results.return?.())),
     });
   }

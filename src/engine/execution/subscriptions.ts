@@ -1,35 +1,21 @@
 import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import { EventIterator } from '../../lib/event-iterator.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { clientOf, type Token } from '../../lib/limits/request-caller.ts';
-import type { ClientLimits } from '../admission/client-limits.ts';
+import { clientOf } from '../../lib/limits/request-caller.ts';
+import type { OperationParts } from '../admission/admission.ts';
 import type {
   Operation,
   OperationContext,
   ReadingContext,
   RunCost,
 } from '../admission/operation.ts';
-import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
+import { errorsOf } from '../operation/error-masking.ts';
 import { overLimit } from '../operation/errors.ts';
 import { LiveResults } from '../operation/live-results.ts';
 import { Meter } from '../operation/meter.ts';
 
 /** The results of events, the parts of an answer, or one result. */
 export type Subscribed = AsyncIterableIterator<ExecutionResult> | ExecutionResult;
-
-export interface SubscriptionsParts {
-  readonly masking: ErrorMasking;
-  /** Whether results report their costs. */
-  readonly receipts: boolean;
-  readonly limits: ClientLimits;
-  /** The budget of one event, in fields. */
-  readonly maxCost: number;
-  /**
-   * Calls `ended` when the token expires or is refused, with the error that ends its subscriptions, whoever made their
-   * events. Returns a function that stops watching.
-   */
-  readonly watchToken: (token: Token, ended: (error: Error) => void) => () => void;
-}
 
 /** A subscription that has begun. */
 interface Subscription {
@@ -41,13 +27,18 @@ interface Subscription {
   readonly ended: () => void;
 }
 
+type EventParts = Pick<
+  OperationParts,
+  'limits' | 'masking' | 'maxCost' | 'receipts' | 'watchToken'
+>;
+
 const NO_COST: RunCost = { cost: 0, fields: 0 };
 
 /** Executes the events of subscriptions, each for its subscriber. */
 export class Subscriptions {
-  readonly #parts: SubscriptionsParts;
+  readonly #parts: EventParts;
 
-  constructor(parts: SubscriptionsParts) {
+  constructor(parts: EventParts) {
     this.#parts = parts;
   }
 
@@ -137,7 +128,7 @@ export class Subscriptions {
     run: RunCost,
   ): ExecutionResult {
     const { masking, receipts } = this.#parts;
-    const masked = masking.maskedResult(result, transport.record);
+    const masked = masking.maskedResult(result, transport.summary);
     return receipts ? { ...masked, extensions: context.receipt(run) } : masked;
   }
 }

@@ -1,10 +1,11 @@
-import { type ExecutionResult, type GraphQLSchema, specifiedRules, validate } from 'graphql';
+import { type ExecutionResult, specifiedRules, validate } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
+import type { OperationParts } from '../admission/admission.ts';
 import type { OperationContext, TransportContext } from '../admission/operation.ts';
-import type { Execution } from './execution.ts';
-import type { Subscriptions } from './subscriptions.ts';
+import { Execution } from './execution.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 export const EXECUTED = Symbol('executed');
 
@@ -30,19 +31,12 @@ export type TeamPlugin = Omit<Plugin<PluginContext>, 'onPluginInit'> & {
   readonly onPluginInit?: unknown;
 };
 
-interface YogaParts {
-  readonly schema: GraphQLSchema;
-  readonly execution: Execution;
-  readonly subscriptions: Subscriptions;
-  readonly plugins: readonly TeamPlugin[];
-}
-
 /** Makes the instance of yoga that all operations pass through. Everything that the transports do is switched off. */
-export function createOperationYoga({ schema, execution, subscriptions, plugins }: YogaParts) {
+export function createOperationYoga(parts: OperationParts, plugins: readonly TeamPlugin[]) {
   return createYoga({
-    schema,
+    schema: parts.schema,
     // A later plugin wraps the functions that earlier ones set, so the team's plugins run around the service's own.
-    plugins: [useAdmittedDocument(), useExecution(execution, subscriptions), ...plugins],
+    plugins: [useAdmittedDocument(), useExecution(parts), ...plugins],
     cors: false,
     graphiql: false,
     landingPage: false,
@@ -68,7 +62,9 @@ function useAdmittedDocument(): Plugin<PluginContext> {
 }
 
 /** Executes the admitted operation, even if plugins pass on another document or other variables. */
-function useExecution(execution: Execution, subscriptions: Subscriptions): Plugin<PluginContext> {
+function useExecution(parts: OperationParts): Plugin<PluginContext> {
+  const execution = new Execution(parts);
+  const subscriptions = new Subscriptions(parts);
   return {
     onExecute({ setExecuteFn }) {
       setExecuteFn(async ({ contextValue }) => {

@@ -1,5 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { type ExecutionResult, OperationTypeNode } from 'graphql';
+import { ByteCollector } from '../../lib/byte-collector.ts';
 import type { Code } from '../../lib/error-codes.ts';
+import { parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
@@ -7,7 +10,6 @@ import { Refusal, requestError } from '../operation/errors.ts';
 import { traceRequest } from '../operation/request-summary.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { isOfUser } from '../requests/tokens.ts';
-import { jsonOf, paramsOf, readBody } from './body.ts';
 import { EventStream } from './event-stream.ts';
 import { FORMATS, isJsonType, negotiated, type StreamFormat } from './formats.ts';
 import { type HttpReply, tooManyMessages } from './reply.ts';
@@ -45,8 +47,7 @@ export class GraphQLEndpoint {
     const partsFormat = parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec';
     const transport: TransportContext = {
       sent: sentIn(reply, body),
-      record: summary,
-      mayMutate: method === 'POST',
+      summary,
       takesEvents: events !== null,
       partsFormat: parts === null ? null : partsFormat,
       headers,
@@ -150,4 +151,46 @@ function sentIn(reply: HttpReply, body: Buffer | null): unknown {
 
 function refusal(status: number, code: Code, message: string): Refusal {
   return new Refusal([requestError(code, message)], { status, isWellFormed: false });
+}
+
+/** Resolves with the whole body, or with null if it is too large. Does not resolve if the connection closes before. */
+function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  const { promise, resolve } = Promise.withResolvers<Buffer | null>();
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
+    resolve(null);
+    return promise;
+  }
+  const collector = new ByteCollector(maxBytes);
+  request.on('data', (piece: Buffer) => {
+    if (!collector.add(piece)) resolve(null);
+  });
+  request.on('end', () => {
+    // Node parses what it has read to the end, even from a destroyed socket.
+    if (!request.socket.destroyed) resolve(collector.take());
+  });
+  // An early read makes Node pass the body on as it is parsed, without a list of its pieces.
+  request.read(0);
+  return promise;
+}
+
+/** The parameters in the body of a POST. Throws if the body is not JSON. */
+function jsonOf(body: Buffer): unknown {
+  // Some clients begin the body with U+FEFF, which JSON does not allow.
+  return parseExactJson(body.toString().replace(/^\ufeff/, ''));
+}
+
+/** The parameters of a GET. Throws if one of them is not JSON. */
+function paramsOf(url: string): Record<string, unknown> {
+  const start = url.indexOf('?');
+  const query = new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
+  const params: Record<string, unknown> = {};
+  for (const name of ['query', 'operationName', 'documentId']) {
+    const value = query.get(name);
+    if (value) params[name] = value;
+  }
+  for (const name of ['variables', 'extensions']) {
+    const value = query.get(name);
+    if (value) params[name] = parseExactJson(value);
+  }
+  return params;
 }

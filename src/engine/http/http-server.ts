@@ -4,7 +4,6 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { addressClient } from '../../lib/limits/request-caller.ts';
 import { listen } from '../../lib/listen.ts';
 import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { boundPieces } from './body.ts';
 import { HttpReply } from './reply.ts';
 import { type RouteSettings, Routes, toOriginForm, wantsWebSocket } from './routes.ts';
 
@@ -19,6 +18,10 @@ const TIMES = {
 
 /** The maximum of pipelined requests that wait on a connection. Node parses every request of one read. */
 const MAX_WAITING = 32;
+
+// An ordinary segment has 1,400 bytes; a sender that writes single lines sends a few dozen bytes at a time.
+const FREE_PIECES = 1_024;
+const BYTES_PER_PIECE = 128;
 
 /** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
 export class HttpServer {
@@ -114,4 +117,18 @@ export class HttpServer {
       begin();
     });
   }
+}
+
+/**
+ * Closes the connection if a body arrives in tiny pieces: a small piece costs as much as a large one. Its listener also
+ * discards a body that no route reads.
+ */
+function boundPieces(request: IncomingMessage): void {
+  let pieces = 0;
+  let bytes = 0;
+  request.on('data', (piece: Buffer) => {
+    pieces += 1;
+    bytes += piece.length;
+    if (pieces > FREE_PIECES + bytes / BYTES_PER_PIECE) request.socket.destroy();
+  });
 }

@@ -4,7 +4,7 @@ import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
 import { overLimit, type Refusal } from '../operation/errors.ts';
-import { clientIn, RequestSummary, requestIdOf } from '../operation/request-summary.ts';
+import { clientIn, RequestSummary } from '../operation/request-summary.ts';
 import type { Connection } from '../requests/open-connections.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { FORMATS, type Format } from './formats.ts';
@@ -47,21 +47,25 @@ export class HttpReply {
   ) {
     const { addresses, forwarding, tokenStatusOf, tokens } = settings;
     const { method = '', headers } = request;
-    const requestId = requestIdOf(headers['x-request-id']);
     const forwarded = forwarding.forwarded(headers);
     const token = tokens.tokenOf(request, forwarded?.digest);
     this.request = request;
     this.connection = connection;
+    this.summary = new RequestSummary({
+      requestId: headers['x-request-id'],
+      transport: 'http',
+      method,
+      client: clientIn(headers),
+    });
+    const { requestId } = this.summary;
     this.caller = {
       token,
       tokenStatus: tokenStatusOf(token),
-      client: { address: addresses.addressOf(request), userAgent: headers['user-agent'] ?? null },
+      client: addresses.clientOf(request),
       forwarded,
       signal: this.disconnected,
       requestId,
     };
-    const client = clientIn(headers);
-    this.summary = new RequestSummary({ requestId, transport: 'http', method, client });
     this.#response = response;
     this.#settings = settings;
     this.#headers = { ...SAFE_HEADERS, 'x-request-id': requestId };

@@ -5,7 +5,7 @@ import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../req
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLEndpoint } from './graphql-endpoint.ts';
 import { type HttpReply, tooManyMessages, VARY } from './reply.ts';
-import { type Site, sendNotFound, wantsPage } from './site.ts';
+import { type Site, sendNotFound } from './site.ts';
 
 export interface RouteSettings extends ServerSettings {
   readonly sites: readonly Site[];
@@ -131,6 +131,10 @@ export class Routes {
     reply.set('access-control-max-age', PREFLIGHT_SECONDS);
     reply.sendNothing(204);
   }
+}
+
+export function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
 }
 
 function refuseMethod(reply: HttpReply, allowed: string): void {

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { pack } from '../../lib/pack.ts';
 import type { HttpReply } from './reply.ts';
@@ -7,10 +6,6 @@ import type { HttpReply } from './reply.ts';
 export interface Site {
   /** Answers a request; returns null if it is not for this site. */
   answer(reply: HttpReply, path: string): MaybePromise<void> | null;
-}
-
-export function wantsPage({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html');
 }
 
 export function sendNotFound(reply: HttpReply): MaybePromise<void> {

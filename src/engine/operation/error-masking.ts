@@ -29,19 +29,19 @@ export class ErrorMasking {
     this.#options = options;
   }
 
-  masked(errors: readonly GraphQLError[], record: RequestSummary): GraphQLError[] {
+  masked(errors: readonly GraphQLError[], summary: RequestSummary): GraphQLError[] {
     // A failed read appears at every field that needed it. It is described and logged once.
     const known = new Map<unknown, PublicCause>();
     return errors.map((error) => {
       const cause = error.originalError ?? error;
-      const described = known.get(cause) ?? this.#publicCause(error, cause, record.requestId);
+      const described = known.get(cause) ?? this.#publicCause(error, cause, summary.requestId);
       if (!known.has(cause)) {
         // An error that is written for clients has no cause to log.
-        if (described !== error) this.#log(cause, described, record.requestId, error);
+        if (described !== error) this.#log(cause, described, summary.requestId, error);
         this.#countLimit(cause, described.extensions);
       }
       known.set(cause, described);
-      this.#count(described, record);
+      this.#count(described, summary);
       if (described === error) return error;
       const { message, extensions } = described;
       const places = { ...placesOf(error), path: error.path };
@@ -49,20 +49,20 @@ export class ErrorMasking {
     });
   }
 
-  maskedResult<Result extends object>(result: Result, record: RequestSummary): Result {
+  maskedResult<Result extends object>(result: Result, summary: RequestSummary): Result {
     const { errors } = result as ExecutionResult;
-    return errors === undefined ? result : { ...result, errors: this.masked(errors, record) };
+    return errors === undefined ? result : { ...result, errors: this.masked(errors, summary) };
   }
 
   /** Masks and counts the errors of a request that is refused, or that has failed. Marks those of a refused mutation. */
-  refusal(error: unknown, record: RequestSummary): Refusal {
+  refusal(error: unknown, summary: RequestSummary): Refusal {
     const refusal = error instanceof Refusal ? error : null;
-    const errors = this.masked(errorsOf(error), record);
+    const errors = this.masked(errorsOf(error), summary);
     const isFault = errors.some(
       ({ extensions }) => errorCodeOf(extensions.code)?.outcome === 'fault',
     );
     // Only before an operation is opened it is certain that nothing was executed.
-    if (refusal !== null && record.mayBeMutation) {
+    if (refusal !== null && summary.mayBeMutation) {
       for (const { extensions } of errors) extensions.sent = false;
     }
     return new Refusal(errors, refusal === null || isFault ? { status: 500 } : refusal);
@@ -83,14 +83,14 @@ export class ErrorMasking {
       : described;
   }
 
-  #count({ extensions, outcome }: PublicCause, record: RequestSummary): void {
+  #count({ extensions, outcome }: PublicCause, summary: RequestSummary): void {
     const { metrics } = this.#options;
     const { code, operation, limit } = extensions;
     metrics.error(code, operation);
     const attribution = outcome ?? errorCodeOf(code)?.outcome ?? 'caller';
     // A limit of our own is not a fault.
     const isOverLimit = attribution === 'fault' && limit !== undefined;
-    record.failed(String(code), isOverLimit ? 'refused' : attribution);
+    summary.failed(String(code), isOverLimit ? 'refused' : attribution);
   }
 
   #countLimit(cause: unknown, { code, limit }: GraphQLError['extensions']): void {

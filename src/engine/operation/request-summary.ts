@@ -22,7 +22,10 @@ export type Transport = 'http' | 'sse' | 'websocket';
 export type RequestOutcome = 'ok' | Attribution | 'gone';
 
 /** The facts about a request that are known before its document is read. */
-type RequestOrigin = Pick<RequestSummary, 'requestId' | 'transport' | 'method' | 'client'>;
+interface RequestOrigin extends Pick<RequestSummary, 'transport' | 'method' | 'client'> {
+  /** The client's own id, if it sends one. */
+  readonly requestId: string | readonly string[] | undefined;
+}
 
 /** The name and version that a client sends for itself, if they may be logged. */
 export interface ClientNaming {
@@ -67,7 +70,7 @@ export class RequestSummary {
   #faultCode: string | null = null;
 
   constructor({ requestId, transport, method, client }: RequestOrigin) {
-    this.requestId = requestId;
+    this.requestId = acceptedId(requestId);
     this.transport = transport;
     this.method = method;
     this.client = client;
@@ -140,15 +143,15 @@ export function traceRequest(
  */
 export function traceOperation(
   tracing: Tracing,
-  record: RequestSummary,
+  summary: RequestSummary,
   { operation, name }: OperationDefinitionNode,
 ): void {
   const attributes = {
     'graphql.operation.type': operation,
-    ...(record.isTrusted && name && { 'graphql.operation.name': name.value }),
+    ...(summary.isTrusted && name && { 'graphql.operation.name': name.value }),
   };
-  record.trace?.set(attributes);
-  record.trace ??= tracing.start({ name: operation, kind: 'SERVER', attributes });
+  summary.trace?.set(attributes);
+  summary.trace ??= tracing.start({ name: operation, kind: 'SERVER', attributes });
 }
 
 export const CLIENT_NAME = 'apollographql-client-name';
@@ -172,6 +175,6 @@ export function clientNaming(name: unknown, version: unknown): ClientNaming | nu
 const ACCEPTED = /^(?!.*eyJ)[\w.:-]{1,128}$/;
 
 /** Returns the client's own id if acceptable, otherwise a random one: a counter would show how busy the server is. */
-export function requestIdOf(header: string | string[] | undefined): string {
-  return typeof header === 'string' && ACCEPTED.test(header) ? header : randomUUID();
+function acceptedId(given: RequestOrigin['requestId']): string {
+  return typeof given === 'string' && ACCEPTED.test(given) ? given : randomUUID();
 }

@@ -1,19 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv6, type Socket } from 'node:net';
-import { plainAddress } from '../../lib/limits/request-caller.ts';
+import { steadyClock } from '../../lib/clock.ts';
+import { plainAddress, type RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
-
-/** An untrusted peer that forwards addresses is probably a proxy if it sends this many requests more than all others. */
-const WARNING_LEAD = 50;
+import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 
 /** The addresses of clients: a connection's peer, or the address in a trusted proxy's X-Forwarded-For. */
 export class ClientAddresses {
   readonly #trusted = new BlockList();
   readonly #log: Pick<Log, 'warn'>;
-  /** The leader of the vote: a peer that forwards addresses, or null for all requests without a forwarded address. */
-  #leader: string | null = null;
-  #lead = 0;
-  #hasWarned = false;
+  readonly #warnings = new RepeatedErrors(steadyClock.now);
 
   constructor(trustedProxies: readonly string[], log: Pick<Log, 'warn'>) {
     this.#log = log;
@@ -37,8 +33,13 @@ export class ClientAddresses {
     if (forwarded !== undefined && this.#isTrusted(peer)) {
       return this.#forwardedClient(peer, String(forwarded));
     }
-    if (!this.#hasWarned) this.#vote(forwarded === undefined ? null : peer);
+    if (forwarded !== undefined) this.#warnOf(peer);
     return peer;
+  }
+
+  clientOf(request: IncomingMessage): RequestCaller['client'] {
+    const { 'user-agent': userAgent = null } = request.headers;
+    return { address: this.addressOf(request), userAgent };
   }
 
   /** Whether a request or a connection comes directly from a trusted proxy, whose headers about its client count. */
@@ -46,18 +47,12 @@ export class ClientAddresses {
     return this.#isTrusted(this.peerOf(socket));
   }
 
-  /**
-   * Warns once of an untrusted peer that sends most requests, all with the header: its clients share its limits. Any client
-   * can send the header, so one request proves nothing. The peer is found by a majority vote (Boyer and Moore).
-   */
-  #vote(peer: string | null): void {
-    if (this.#lead === 0) this.#leader = peer;
-    const lead = this.#lead + (peer === this.#leader ? 1 : -1);
-    this.#lead = Math.min(lead, WARNING_LEAD);
-    if (this.#lead < WARNING_LEAD || this.#leader === null) return;
-    this.#hasWarned = true;
+  /** If the peer is a proxy of this installation, its clients share its limits. Any client can send the header, too. */
+  #warnOf(peer: string): void {
+    const repeats = this.#warnings.next('peer');
+    if (repeats === null) return;
     const message = 'X-Forwarded-For is ignored: TRUSTED_PROXIES does not name this peer';
-    this.#log.warn({ peer }, message);
+    this.#log.warn({ peer, ...repeats }, message);
   }
 
   /** Reads the hops from the right: each hop was added by the next one, and a client may have forged the leftmost hops. */

@@ -1,7 +1,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { OpenedOperation } from '../execution/pipeline.ts';
 import type { Subscribed } from '../execution/subscriptions.ts';
-import { RequestSummary, requestIdOf } from '../operation/request-summary.ts';
+import { RequestSummary } from '../operation/request-summary.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { SocketSession } from './socket-session.ts';
 
@@ -20,7 +20,7 @@ export class SocketOperation {
     this.#session = session;
     this.#settings = settings;
     this.summary = new RequestSummary({
-      requestId: requestIdOf(session.requestId),
+      requestId: session.requestId,
       transport: 'websocket',
       method: null,
       client: session.naming,
@@ -43,8 +43,7 @@ export class SocketOperation {
       { ...caller, signal, tokenStatus, requestId },
       {
         sent: payload,
-        record: this.summary,
-        mayMutate: true,
+        summary: this.summary,
         takesEvents: true,
         partsFormat: 'deferSpec',
         headers,

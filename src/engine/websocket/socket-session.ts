@@ -36,11 +36,7 @@ export class SocketSession {
     this.#settings = settings;
     this.requestId = headers['x-request-id'];
     const { origin } = headers;
-    const client = {
-      address: addresses.addressOf(request),
-      userAgent: headers['user-agent'] ?? null,
-    };
-    this.caller = { token: null, client };
+    this.caller = { token: null, client: addresses.clientOf(request) };
     this.naming = clientIn(headers);
     // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
     // sent the cookie.

@@ -97,7 +97,7 @@ function subscribe({ text, prepared }: Document, signal?: AbortSignal) {
     args: argsOf(schema, text),
     facts: prepared.facts.for({}, () => 0),
     caller: { token: null, signal, tokenStatus: { provedClient: client, isAccepted: true } },
-    transport: { record: { requestId: 'r', failed() {} } },
+    transport: { summary: { requestId: 'r', failed() {} } },
   } as unknown as Operation;
   const newContext = () => ({ receipt: () => ({}) });
   const live = subscriptions.follow({ operation, events, newContext, ended });

@@ -18,25 +18,25 @@ function maskedAs(described: PublicCause, document = '{ field }') {
     describe: () => described,
   });
   const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
-  const record = new RequestSummary(origin);
+  const summary = new RequestSummary(origin);
   const originalError = new Error('a secret');
   const query = parse(document).definitions[0] as OperationDefinitionNode;
   const errors = query.selectionSet.selections.map(
     (node) => new GraphQLError('a secret', { nodes: node, originalError }),
   );
-  const [error] = codes.masked(errors, record);
-  return { error, record, counted, lines, log: lines.join('') };
+  const [error] = codes.masked(errors, summary);
+  return { error, summary, counted, lines, log: lines.join('') };
 }
 
 test('an unknown error is masked, counted, and logged with its stack', () => {
   const internal = { message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } };
-  const { error, record, counted, log } = maskedAs(internal);
+  const { error, summary, counted, log } = maskedAs(internal);
   expect(error?.toJSON()).toMatchObject({
     ...internal,
     extensions: { code: 'INTERNAL', requestId: 'r' },
   });
   expect(counted).toEqual(['INTERNAL']);
-  expect(record.outcome).toBe('fault');
+  expect(summary.outcome).toBe('fault');
   expect(log).toMatch(/a secret.*error-masking\.test\.ts/);
 });
 
@@ -49,7 +49,7 @@ test('an error that several fields of a request share is logged once, and its li
 
 test('the outcome of a request is a fault after a failed call, and refused after a call over our own limit', () => {
   const away = maskedAs({ message: 'away', extensions: { code: 'GATEWAY_UNAVAILABLE' } });
-  expect([away.record.outcome, away.counted, away.log]).toEqual([
+  expect([away.summary.outcome, away.counted, away.log]).toEqual([
     'fault',
     ['GATEWAY_UNAVAILABLE'],
     '',
@@ -58,7 +58,7 @@ test('the outcome of a request is a fault after a failed call, and refused after
     message: 'away',
     extensions: { code: 'GATEWAY_UNAVAILABLE', limit: 'calls' },
   });
-  expect([over.record.outcome, over.counted]).toEqual([
+  expect([over.summary.outcome, over.counted]).toEqual([
     'refused',
     ['calls', 'GATEWAY_UNAVAILABLE'],
   ]);

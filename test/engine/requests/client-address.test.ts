@@ -52,28 +52,15 @@ describe('the address of a client', () => {
     }
   });
 
-  test('is logged once if it is the address of an untrusted proxy that sends most requests', () => {
-    const { addressOf, warned } = addresses('::ffff:10.0.0.0/104');
-    // At first clients connect directly. Later most requests come through the untrusted proxy 11.0.0.2.
-    for (let index = 0; index < 200; index += 1) addressOf(`11.0.1.${index}`);
-    for (let sent = 0; sent < 200; sent += 1) {
-      addressOf('::ffff:11.0.0.2', '198.51.100.7');
-      if (sent % 4 === 0) addressOf('11.0.0.1');
-    }
-    expect(warned).toEqual([{ peer: '11.0.0.2' }]);
-  });
-
-  test('is logged neither for a client that sends the header, nor for a trusted proxy', () => {
+  test('is logged if it is the address of an untrusted peer that sends the header', () => {
     const { addressOf, warned } = addresses('10.0.0.0/8');
-    // 11.0.0.2 sends a third of the requests, and 10.0.0.1 is the trusted proxy.
-    for (let index = 0; index < 200; index += 1) {
-      addressOf('11.0.0.2', '198.51.100.7');
-      addressOf(`11.0.1.${index}`);
+    for (let sent = 0; sent < 3; sent += 1) {
       addressOf('10.0.0.1', '198.51.100.7');
+      addressOf('11.0.0.1');
+      addressOf('::ffff:11.0.0.2', '198.51.100.7');
     }
-    // A peer is logged only once it leads the others by fifty requests.
-    for (let sent = 0; sent < 49; sent += 1) addressOf('11.0.0.3', '198.51.100.7');
-    expect(warned).toEqual([]);
+    // A log has one line a minute.
+    expect(warned).toMatchObject([{ peer: '11.0.0.2' }]);
   });
 });
 
