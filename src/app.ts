@@ -1,3 +1,4 @@
+import { createAdminServer } from './app/admin-server.ts';
 import {
   type AppOptions,
   programVersion,
@@ -15,14 +16,7 @@ import { TokenEndedError } from './domain/auth/token-errors.ts';
 import { TRADING_LIMITS } from './domain/auth/trading-limits.ts';
 import { createVerifier } from './domain/auth/verifier.ts';
 import { createDomain } from './domain/create-domain.ts';
-import {
-  createAdminServer,
-  createEngine,
-  Documents,
-  ENGINE_LIMITS,
-  Readiness,
-  type Site,
-} from './engine/index.ts';
+import { createEngine, Documents, ENGINE_LIMITS, Readiness, type Site } from './engine/index.ts';
 import { OPERATIONS } from './gateway/operations.ts';
 import { Origin } from './gateway/origin.ts';
 import { gatewayWidths } from './gateway/pools.ts';

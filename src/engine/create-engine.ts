@@ -25,7 +25,7 @@ interface EngineOptions
   readonly trustedProxies: readonly string[];
   /** Null if tokens are sent in headers alone. */
   readonly authCookie: AuthCookieOptions | null;
-  /** Names in lower case. Nothing is shared between requests with different values of these headers. */
+  /** The names of forwarded headers, in lower case. Nothing is shared between requests with different values of these headers. */
   readonly forwardHeaders: readonly string[];
   readonly metrics: {
     readonly server: ServerMetrics;

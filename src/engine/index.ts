@@ -5,14 +5,7 @@ export { ManifestError, readManifest } from './documents/manifest.ts';
 export { TrustedDocuments, type TrustedDocumentsOptions } from './documents/trusted-documents.ts';
 export type { TeamPlugin } from './execution/yoga.ts';
 export type { HttpReply } from './http/reply.ts';
-export { wantsPage } from './http/routes.ts';
-export {
-  type Site,
-  type StaticFile,
-  sendFile,
-  sendNotFound,
-  sendPage,
-} from './http/site.ts';
+export { type Site, wantsPage } from './http/routes.ts';
 export {
   ENGINE_LIMITS,
   type EngineLimitName,
@@ -20,6 +13,6 @@ export {
   FIXED_LIMITS,
 } from './operation/limits.ts';
 export { ServerMetrics } from './requests/access-log.ts';
-export { createAdminServer, Readiness } from './requests/admin-server.ts';
 export { CONNECTIONS, type ConnectionBounds } from './requests/open-connections.ts';
 export { type AllowedOrigins, isAllowedPage } from './requests/origins.ts';
+export { Readiness } from './requests/readiness.ts';

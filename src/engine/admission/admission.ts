@@ -17,7 +17,7 @@ import { Meter } from '../operation/meter.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Operation, OperationContext, TransportContext } from './operation.ts';
 
-/** What the handling of operations needs, on every transport. */
+/** The parts and options that operations need, on every transport. */
 export interface OperationParts {
   readonly schema: GraphQLSchema;
   readonly limits: ClientLimits;
@@ -56,7 +56,9 @@ export async function admit(
   limits.charge(client, transport.setHeaders);
 
   const params = trusted.find(readParams(transport.sent), transport.summary);
-  const document = await prepareDocument(parts, params.query, client);
+  // One turn of the event loop may receive a hundred new documents, and each has a turn of its own.
+  if (!documents.isPrepared(params.query)) await parts.turns.next();
+  const document = prepareDocument(parts, params.query, client);
   const prepared = selectOperation(document, params.operationName, transport);
 
   const given = { operationName: params.operationName, variableValues: params.variables };
@@ -91,13 +93,11 @@ function mayBeMutation(sent: unknown): boolean {
   return typeof query !== 'string' || query === '' || query.includes('mutation');
 }
 
-/** Prepares a document. One turn of the event loop may receive a hundred new documents, and each has a turn of its own. */
-async function prepareDocument(
-  { documents, limits, turns }: OperationParts,
+function prepareDocument(
+  { documents, limits }: OperationParts,
   text: string,
   client: Client,
-): Promise<PreparedDocument> {
-  if (!documents.isPrepared(text)) await turns.next();
+): PreparedDocument {
   const isNew = !documents.isPrepared(text);
   const result = documents.prepare(text);
   if (isNew) limits.chargeTokens(client, result.tokens);

@@ -95,9 +95,9 @@ type Types = readonly GraphQLObjectType[];
 
 /** The weight of a part of an operation, in fields. */
 interface Weight {
-  /** Of all fields, with the estimated sizes of lists. */
+  /** The weight of all fields, with the estimated sizes of lists. */
   readonly all: number;
-  /** Of the fields that are in no list of this part. */
+  /** The weight of the fields that are in no list of this part. */
   readonly own: number;
 }
 

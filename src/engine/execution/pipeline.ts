@@ -1,12 +1,7 @@
-import {
-  type DocumentNode,
-  type ExecutionArgs,
-  type ExecutionResult,
-  GraphQLError,
-  type GraphQLSchema,
-} from 'graphql';
+import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { admit, type OperationParts } from '../admission/admission.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
@@ -50,7 +45,23 @@ export class Pipeline {
   async open(caller: RequestCaller, transport: TransportContext): Promise<OpenedOperation> {
     try {
       const operation = await admit(this.#parts, caller, transport);
-      return await this.#openByYoga(operation);
+      const context = this.#parts.createContext(operation);
+      const executed: Executed = { context, mutation: null, results: null };
+      const hookContext = { caller, headers: transport.headers, [EXECUTED]: executed };
+      const enveloped = this.#yoga.getEnveloped(hookContext);
+      let document: DocumentNode = operation.document.document;
+      let contextValue: unknown = hookContext;
+      const { query, variables: variableValues, operationName } = operation.params;
+      if (this.#hasPlugins) {
+        document = await enveloped.parse(query);
+        const errors: readonly Error[] = await enveloped.validate(this.schema, document);
+        if (errors.length > 0) throw new Refusal(errors.map(invalid).flatMap(errorsOf));
+        contextValue = await enveloped.contextFactory();
+      }
+      const isSubscription = operation.prepared.node.operation === 'subscription';
+      const run = isSubscription ? enveloped.subscribe : enveloped.execute;
+      const args = { schema: this.schema, document, contextValue, variableValues, operationName };
+      return { operation, start: () => this.#start(executed, () => run(args)) };
     } catch (error) {
       throw error instanceof Refusal ? error : new Refusal(errorsOf(error));
     }
@@ -60,35 +71,18 @@ export class Pipeline {
     await this.#yoga.dispose();
   }
 
-  async #openByYoga(operation: Operation): Promise<OpenedOperation> {
-    const { schema } = this;
-    const { caller, params, transport } = operation;
-    const context = this.#parts.createContext(operation);
-    const executed: Executed = { context, mutation: null, results: null };
-    const hookContext = { caller, headers: transport.headers, [EXECUTED]: executed };
-    const enveloped = this.#yoga.getEnveloped(hookContext);
-    let document: DocumentNode = operation.document.document;
-    let contextValue: unknown = hookContext;
-    if (this.#hasPlugins) {
-      document = await enveloped.parse(params.query);
-      const errors: readonly Error[] = await enveloped.validate(schema, document);
-      if (errors.length > 0) throw new Refusal(errors.map(invalid).flatMap(errorsOf));
-      contextValue = await enveloped.contextFactory();
-    }
-    const { variables: variableValues, operationName } = params;
-    const args: ExecutionArgs = { schema, document, contextValue, variableValues, operationName };
-    const isSubscription = operation.prepared.node.operation === 'subscription';
-    const run = isSubscription ? enveloped.subscribe : enveloped.execute;
-    return { operation, start: () => this.#start(executed, async () => run(args)) };
-  }
-
-  async #start(executed: Executed, run: () => Promise<Subscribed>): Promise<Subscribed> {
+  async #start(executed: Executed, run: () => MaybePromise<Subscribed>): Promise<Subscribed> {
     const { context } = executed;
     const { prepared, transport } = context.operation;
     const { summary } = transport;
     const { receipts, tracing } = this.#parts;
     if (tracing) traceOperation(tracing, summary, prepared.node);
-    const outcome = await run().catch(failed);
+    let outcome: Subscribed;
+    try {
+      outcome = await run();
+    } catch (error) {
+      outcome = failed(error);
+    }
     if (Symbol.asyncIterator in outcome) return this.#checkedResults(executed, outcome);
     const masked = this.masking.maskedResult(checkedResult(executed, outcome), summary);
     // Each event has its own receipt.

@@ -9,7 +9,7 @@ import { Subscriptions } from './subscriptions.ts';
 
 export const EXECUTED = Symbol('executed');
 
-/** What yoga has executed of an operation, before plugins change it. */
+/** The outcome of an operation before plugins change it. */
 export interface Executed {
   /** The context that resolvers read with. Hooks do not see it. */
   readonly context: OperationContext;

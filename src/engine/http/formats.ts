@@ -6,7 +6,7 @@ export interface Framing {
   readonly head: string;
   readonly end: string;
   readonly complete: string;
-  /** Ignored by clients. */
+  /** A text that clients ignore. It keeps a quiet stream open. */
   readonly ping: string;
 }
 

@@ -125,6 +125,10 @@ export class HttpReply {
     return this.send(status, JSON.stringify(value));
   }
 
+  sendNotFound(): Promise<void> {
+    return this.sendJson(404, { error: 'not found' });
+  }
+
   /** Sends a result of GraphQL in the format that the client accepts. */
   sendResult(status: number, result: ExecutionResult): Promise<void> {
     const { contentType, framing } = this.format;

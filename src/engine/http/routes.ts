@@ -5,7 +5,12 @@ import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../req
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { GraphQLEndpoint } from './graphql-endpoint.ts';
 import { type HttpReply, tooManyMessages, VARY } from './reply.ts';
-import { type Site, sendNotFound } from './site.ts';
+
+/** Pages and files that are served in addition to GraphQL. */
+export interface Site {
+  /** Answers a request; returns null if it is not for this site. */
+  answer(reply: HttpReply, path: string): MaybePromise<void> | null;
+}
 
 export interface RouteSettings extends ServerSettings {
   readonly sites: readonly Site[];
@@ -87,14 +92,14 @@ export class Routes {
       case '/schema.graphql':
         return this.#schema(reply);
       default:
-        return sendNotFound(reply);
+        return reply.sendNotFound();
     }
   }
 
   /** Clears the cookie. The token itself stays valid until it expires. */
   #logout(reply: HttpReply): MaybePromise<void> {
     const { cookie } = this.#settings;
-    if (cookie === null) return sendNotFound(reply);
+    if (cookie === null) return reply.sendNotFound();
     if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
     reply.set('set-cookie', cookie.cleared(reply.request));
     return reply.sendNothing(204);
@@ -108,7 +113,7 @@ export class Routes {
 
   #schema(reply: HttpReply): MaybePromise<void> {
     const { sdl } = this.#settings;
-    if (sdl === null) return sendNotFound(reply);
+    if (sdl === null) return reply.sendNotFound();
     const isRead = ['GET', 'HEAD'].includes(reply.request.method ?? '');
     if (!isRead) return refuseMethod(reply, 'GET, HEAD');
     reply.set('content-type', 'text/plain; charset=utf-8');

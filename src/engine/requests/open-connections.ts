@@ -12,7 +12,7 @@ export const CONNECTIONS = {
   most: 20_000,
   /** The limit of all connections' unread bytes and unfinished requests and messages together. */
   heldBytes: MAX_BYTES,
-  /** Above this number of unread bytes a WebSocket's operations and events wait, and nothing is read from it. */
+  /** A WebSocket with more unread bytes is not read, and its operations and events wait. */
   unreadBytes: 262_144,
   /** How long unread bytes may stay without moving. */
   unreadMs: 30_000,
@@ -36,7 +36,7 @@ interface OpenConnectionsOptions {
 }
 
 const CHECK_MS = 500;
-// Above the limit, connections are closed until this share is left: finding the largest of thousands takes a while.
+// Connections are closed until this share of the limit is left, because finding the largest of thousands takes a while.
 const SHARE_AFTER_CUTS = 7 / 8;
 
 /** A WebSocket or an event stream, which lasts until one side closes it. */

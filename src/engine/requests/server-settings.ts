@@ -6,10 +6,10 @@ import type { ClientLimits } from '../admission/client-limits.ts';
 import type { Pipeline } from '../execution/pipeline.ts';
 import type { LimitLabel } from '../operation/limits.ts';
 import type { AccessLog, ServerMetrics } from './access-log.ts';
-import type { Readiness } from './admin-server.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { CONNECTIONS, OpenConnections } from './open-connections.ts';
 import type { AllowedOrigins } from './origins.ts';
+import type { Readiness } from './readiness.ts';
 import type { AuthCookie, BearerTokens } from './tokens.ts';
 
 /** The options of the engine that all transports use. */

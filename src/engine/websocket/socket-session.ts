@@ -17,7 +17,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/;
 /** The identity of a socket's client, from its upgrade and its `connectionParams`. */
 export class SocketSession {
   readonly requestId: string | string[] | undefined;
-  /** Has no token before `connection_init`. */
+  /** The caller of operations. It has no token before `connection_init`. */
   caller: RequestCaller;
   naming: ClientNaming | null;
   /** How the client wants to be informed that its token has ended. */

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import type { StaticFile } from '../../engine/index.ts';
+import type { StaticFile } from './pages.ts';
 
 export type Assets = Awaited<ReturnType<typeof loadAssets>>;
 

@@ -1,5 +1,6 @@
-import { type HttpReply, type Site, sendPage, wantsPage } from '../../engine/index.ts';
+import { type HttpReply, type Site, wantsPage } from '../../engine/index.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { sendPage } from './pages.ts';
 import { withPrefix } from './with-prefix.ts';
 
 interface FrontPageOptions {

@@ -1,13 +1,7 @@
-import {
-  type HttpReply,
-  type Site,
-  sendFile,
-  sendNotFound,
-  sendPage,
-  wantsPage,
-} from '../../engine/index.ts';
+import { type HttpReply, type Site, wantsPage } from '../../engine/index.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Assets, loadAssets } from './assets.ts';
+import { sendFile, sendPage } from './pages.ts';
 import { withPrefix } from './with-prefix.ts';
 
 /** An account of the sandbox to sign in with. */
@@ -69,7 +63,7 @@ export class GraphiQL implements Site {
 
   async #file(reply: HttpReply, path: string): Promise<void> {
     const file = (await this.#load()).files.get(path);
-    return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
+    return file === undefined ? reply.sendNotFound() : sendFile(reply, file);
   }
 
   #load(): Promise<Assets> {

@@ -5,14 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import {
-  type HttpReply,
-  type Site,
-  sendFile,
-  sendNotFound,
-  sendPage,
-  wantsPage,
-} from '../../engine/index.ts';
+import { type HttpReply, type Site, wantsPage } from '../../engine/index.ts';
+import { sendFile, sendPage } from '../../graphiql/server/pages.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..');
 const SCRIPT = join('bundle', 'page.js.br');
@@ -63,7 +57,7 @@ export class DemoPage implements Site {
 
   async #file(reply: HttpReply, path: string): Promise<void> {
     const file = (await this.#load()).files.get(path);
-    return file === undefined ? sendNotFound(reply) : sendFile(reply, file);
+    return file === undefined ? reply.sendNotFound() : sendFile(reply, file);
   }
 
   #load(): ReturnType<typeof loadPage> {

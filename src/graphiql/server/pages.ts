@@ -1,16 +1,5 @@
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import type { HttpReply } from '../../engine/index.ts';
 import { pack } from '../../lib/pack.ts';
-import type { HttpReply } from './reply.ts';
-
-/** Pages and files that are served in addition to GraphQL. */
-export interface Site {
-  /** Answers a request; returns null if it is not for this site. */
-  answer(reply: HttpReply, path: string): MaybePromise<void> | null;
-}
-
-export function sendNotFound(reply: HttpReply): MaybePromise<void> {
-  return reply.sendJson(404, { error: 'not found' });
-}
 
 export interface StaticFile {
   readonly type: string;
@@ -20,7 +9,7 @@ export interface StaticFile {
 }
 
 /** Sends a file whose path contains a hash of its content, so that it can be cached forever. */
-export function sendFile(reply: HttpReply, { type, bytes, br }: StaticFile): MaybePromise<void> {
+export function sendFile(reply: HttpReply, { type, bytes, br }: StaticFile): Promise<void> {
   reply.set('content-type', type);
   reply.set('cache-control', 'public, max-age=31536000, immutable');
   reply.set('vary', 'accept-encoding');
@@ -32,7 +21,7 @@ export function sendPage(
   reply: HttpReply,
   html: string,
   { scripts = "'self'", style = "'self'", images = 'data:', forms = "'none'" },
-): MaybePromise<void> {
+): Promise<void> {
   const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
   const rest = `connect-src 'self'; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
   reply.set('content-type', 'text/html; charset=utf-8');
