@@ -8,6 +8,16 @@ import { LiveResults } from '../operation/live-results.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
 import type { Subscribed } from './subscriptions.ts';
 
+/** The outcome of an operation before plugins change it. */
+export interface Executed {
+  /** The context that resolvers read with. Hooks do not see it. */
+  readonly context: OperationContext;
+  /** The result of a mutation; null before. */
+  mutation: ExecutionResult | null;
+  /** The parts of an answer; null if there are none. */
+  parts: AsyncIterableIterator<ExecutionResult> | null;
+}
+
 /** A part of an answer, in either format. */
 interface AnswerPart extends ExecutionResult {
   readonly incremental?: readonly object[];
@@ -24,27 +34,33 @@ export class Execution {
   }
 
   /** Returns the result of a query or a mutation, or its parts. */
-  async execute(context: OperationContext): Promise<Subscribed> {
+  async execute(executed: Executed): Promise<Subscribed> {
     const { limits } = this.#parts;
+    const { context } = executed;
     const { operation } = context;
     const { args, meter, partsFormat, prepared } = operation;
     limits.chargeEstimate(operation);
-    if (partsFormat !== null) return this.#executeInParts(context, partsFormat);
+    if (partsFormat !== null) return this.#executeInParts(executed, partsFormat);
     const result = await prepared.executor.execute({ ...args, contextValue: context }, meter);
     limits.chargeFields(operation);
+    if (prepared.node.operation === 'mutation') executed.mutation = result;
     return result;
   }
 
   /** Executes a query whose deferred fragments follow its first part. All parts share one context. */
-  async #executeInParts(context: OperationContext, format: PartsFormat): Promise<Subscribed> {
+  async #executeInParts(executed: Executed, format: PartsFormat): Promise<Subscribed> {
     const { limits } = this.#parts;
+    const { context } = executed;
     const { operation } = context;
     const { args, meter, prepared } = operation;
     const given = { ...args, contextValue: context };
     const result = await prepared.executor.executeInParts(given, meter, format);
-    if ('initialResult' in result) return this.#partsOf(result, context);
-    limits.chargeFields(operation);
-    return withinBudget(result, meter, false);
+    if (!('initialResult' in result)) {
+      limits.chargeFields(operation);
+      return withinBudget(result, meter, false);
+    }
+    executed.parts = this.#partsOf(result, context);
+    return executed.parts;
   }
 
   /** The parts of an answer, masked. The last part has the receipt. */

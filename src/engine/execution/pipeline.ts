@@ -8,9 +8,9 @@ import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
 import { located, Refusal, requestError } from '../operation/errors.ts';
 import { LiveResults } from '../operation/live-results.ts';
 import { traceOperation } from '../operation/request-summary.ts';
-import { withReceipt } from './execution.ts';
+import { type Executed, withReceipt } from './execution.ts';
 import type { Subscribed } from './subscriptions.ts';
-import { createOperationYoga, EXECUTED, type Executed, type TeamPlugin } from './yoga.ts';
+import { createOperationYoga, EXECUTED, type TeamPlugin } from './yoga.ts';
 
 /** An admitted operation, which plugins have parsed and validated. */
 export interface OpenedOperation {
@@ -46,7 +46,7 @@ export class Pipeline {
     try {
       const operation = await admit(this.#parts, caller, transport);
       const context = this.#parts.createContext(operation);
-      const executed: Executed = { context, mutation: null, results: null };
+      const executed: Executed = { context, mutation: null, parts: null };
       const hookContext = { caller, headers: transport.headers, [EXECUTED]: executed };
       const enveloped = this.#yoga.getEnveloped(hookContext);
       let document: DocumentNode = operation.document.document;
@@ -91,9 +91,11 @@ export class Pipeline {
   }
 
   /** Returns the results that plugins make of ours. They end at once, even if a plugin waits for the next event. */
-  #checkedResults({ context, results }: Executed, outcome: AsyncIterableIterator<ExecutionResult>) {
+  #checkedResults({ context, parts }: Executed, outcome: AsyncIterableIterator<ExecutionResult>) {
+    const { live, transport } = context.operation;
+    const results = parts ?? live;
     if (results === null || outcome === results) return outcome;
-    const { summary } = context.operation.transport;
+    const { summary } = transport;
     return new LiveResults(outcome, {
       resultOf: (result) => result,
       lastResult: (error) => ({ errors: this.masking.masked(errorsOf(error), summary) }),

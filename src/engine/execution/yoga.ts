@@ -1,23 +1,13 @@
-import { type ExecutionResult, specifiedRules, validate } from 'graphql';
+import { specifiedRules, validate } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
 import type { OperationParts } from '../admission/admission.ts';
-import type { OperationContext, TransportContext } from '../admission/operation.ts';
-import { Execution } from './execution.ts';
+import type { TransportContext } from '../admission/operation.ts';
+import { type Executed, Execution } from './execution.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 export const EXECUTED = Symbol('executed');
-
-/** The outcome of an operation before plugins change it. */
-export interface Executed {
-  /** The context that resolvers read with. Hooks do not see it. */
-  readonly context: OperationContext;
-  /** The result of a mutation; null before. */
-  mutation: ExecutionResult | null;
-  /** The results of events, or the parts of an answer; null if there are none. */
-  results: AsyncIterableIterator<ExecutionResult> | null;
-}
 
 /** The context of an operation that hooks receive and can extend. Resolvers do not see it. */
 interface PluginContext {
@@ -66,27 +56,15 @@ function useExecution(parts: OperationParts): Plugin<PluginContext> {
   const execution = new Execution(parts);
   const subscriptions = new Subscriptions(parts);
   return {
-    onExecute({ setExecuteFn }) {
-      setExecuteFn(async ({ contextValue }) => {
-        const executed = (contextValue as PluginContext)[EXECUTED];
-        const { context } = executed;
-        const result = await execution.execute(context);
-        if (Symbol.asyncIterator in result) executed.results = result;
-        else if (context.operation.prepared.node.operation === 'mutation') {
-          executed.mutation = result;
-        }
-        return result;
-      });
-    },
-    onSubscribe({ setSubscribeFn }) {
-      setSubscribeFn(async ({ contextValue }) => {
-        const executed = (contextValue as PluginContext)[EXECUTED];
-        const outcome = await subscriptions.begin(executed.context);
-        executed.results = executed.context.operation.live;
-        return outcome;
-      });
-    },
+    onExecute: ({ setExecuteFn }) =>
+      setExecuteFn(({ contextValue }) => execution.execute(executedOf(contextValue))),
+    onSubscribe: ({ setSubscribeFn }) =>
+      setSubscribeFn(({ contextValue }) => subscriptions.begin(executedOf(contextValue).context)),
   };
+}
+
+function executedOf(contextValue: unknown): Executed {
+  return (contextValue as PluginContext)[EXECUTED];
 }
 
 const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);

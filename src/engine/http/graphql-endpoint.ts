@@ -34,7 +34,9 @@ export class GraphQLEndpoint {
     if (tracing !== null) {
       summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
     }
-    const body = method === 'POST' ? await this.#bodyOf(reply) : null;
+    const isPost = method === 'POST';
+    const body = isPost ? await this.#bodyOf(request) : null;
+    if (isPost && body === null) throw refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is too large.');
     // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
     const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
     const isOver = extraBytes >= 0 && !limits.takeMessage(clientOf(reply.caller), extraBytes);
@@ -65,16 +67,15 @@ export class GraphQLEndpoint {
     }
   }
 
-  async #bodyOf({ request }: HttpReply): Promise<Buffer> {
+  /** Resolves with null if the body is too large. */
+  #bodyOf(request: IncomingMessage): Promise<Buffer | null> {
     // Browsers let a page of another origin send forms and plain texts without a preflight, so only JSON is accepted.
     const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
     if (!isJsonType(type) || encoding !== 'identity') {
       const message = 'Send uncompressed JSON with `Content-Type: application/json`.';
       throw refusal(415, 'GRAPHQL_PARSE_FAILED', message);
     }
-    const body = await readBody(request, this.#settings.maxBodyBytes);
-    if (body === null) throw refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is too large.');
-    return body;
+    return readBody(request, this.#settings.maxBodyBytes);
   }
 
   /** Answers in parts. Reads the first part before the head is sent, because a head may set the cookie. */

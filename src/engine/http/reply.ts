@@ -96,20 +96,26 @@ export class HttpReply {
   }
 
   /** Sends a whole body, compressed as the client accepts. `packed` returns the compressed body if that is cached. */
-  async send(
+  send(
     status: number,
     body: Body,
     packed: (encoding: Encoding) => MaybePromise<Buffer> = (encoding) => pack(body, encoding),
-  ): Promise<void> {
+  ): MaybePromise<void> {
     const bytes = Buffer.byteLength(body);
     const encoding = this.#encodingFor(bytes);
-    if (encoding === null) {
-      this.#sendWhole(status, body, bytes);
-      return;
-    }
-    const result = await packed(encoding);
+    return encoding === null
+      ? this.#sendWhole(status, body, bytes)
+      : this.#sendPacked(status, packed(encoding), encoding);
+  }
+
+  async #sendPacked(
+    status: number,
+    packed: MaybePromise<Buffer>,
+    encoding: Encoding,
+  ): Promise<void> {
+    const body = await packed;
     this.set('content-encoding', encoding);
-    this.#sendWhole(status, result, result.length);
+    this.#sendWhole(status, body, body.length);
   }
 
   /** Returns null for a body that is sent uncompressed. */
@@ -120,17 +126,17 @@ export class HttpReply {
     return GZIP.test(accepted) ? 'gzip' : null;
   }
 
-  sendJson(status: number, value: unknown): Promise<void> {
+  sendJson(status: number, value: unknown): MaybePromise<void> {
     this.set('content-type', FORMATS.json.contentType);
     return this.send(status, JSON.stringify(value));
   }
 
-  sendNotFound(): Promise<void> {
+  sendNotFound(): MaybePromise<void> {
     return this.sendJson(404, { error: 'not found' });
   }
 
   /** Sends a result of GraphQL in the format that the client accepts. */
-  sendResult(status: number, result: ExecutionResult): Promise<void> {
+  sendResult(status: number, result: ExecutionResult): MaybePromise<void> {
     const { contentType, framing } = this.format;
     const text = JSON.stringify(result);
     this.set('content-type', contentType);
@@ -141,7 +147,7 @@ export class HttpReply {
     return this.send(status, begin + head + text + end + complete);
   }
 
-  #refuse({ errors, status, headers, isWellFormed }: Refusal): Promise<void> {
+  #refuse({ errors, status, headers, isWellFormed }: Refusal): MaybePromise<void> {
     this.setAll(headers);
     // If only the document or its variables are wrong, older clients, which do not accept
     // `application/graphql-response+json`, read the errors from a 200 alone.

@@ -105,7 +105,7 @@ export class Routes {
     return reply.sendNothing(204);
   }
 
-  #health(reply: HttpReply): Promise<void> {
+  #health(reply: HttpReply): MaybePromise<void> {
     const { status, body } = this.#settings.readiness.report();
     // The public does not see the details, and JSON leaves out an undefined member.
     return reply.sendJson(status, { ...body, details: undefined });

@@ -1,4 +1,5 @@
 import type { HttpReply } from '../../engine/index.ts';
+import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { pack } from '../../lib/pack.ts';
 
 export interface StaticFile {
@@ -9,7 +10,7 @@ export interface StaticFile {
 }
 
 /** Sends a file whose path contains a hash of its content, so that it can be cached forever. */
-export function sendFile(reply: HttpReply, { type, bytes, br }: StaticFile): Promise<void> {
+export function sendFile(reply: HttpReply, { type, bytes, br }: StaticFile): MaybePromise<void> {
   reply.set('content-type', type);
   reply.set('cache-control', 'public, max-age=31536000, immutable');
   reply.set('vary', 'accept-encoding');
@@ -21,7 +22,7 @@ export function sendPage(
   reply: HttpReply,
   html: string,
   { scripts = "'self'", style = "'self'", images = 'data:', forms = "'none'" },
-): Promise<void> {
+): MaybePromise<void> {
   const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
   const rest = `connect-src 'self'; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
   reply.set('content-type', 'text/html; charset=utf-8');
