@@ -6,7 +6,7 @@ import type { AccountVersion } from '../../src/store/shared-store.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestLimiter } from '../support/limits.ts';
-import { openAccountWorld, snapshot } from './account/account-world.ts';
+import { listOf, openAccountWorld, snapshot } from './account/account-world.ts';
 import { Follower } from './feed/follower.ts';
 import { viewerOf } from './viewer.ts';
 
@@ -48,7 +48,7 @@ test('an account that may have changed on another replica is polled at once', as
   const proving = domain.prover.account(demo);
   await answerCall(1, snapshot(1, ['a']));
   const follower = new Follower(domain.feeds.watch(await proving, demo));
-  await answerCall(2, { positions: [{ id: 'a', symbol: 'AAPL' }] });
+  await answerCall(2, listOf('a'));
   await eventually(() => expect(follower.events).toHaveLength(1));
   await domain.catchUp(accountNamed('1001'));
   expect(calls).toHaveLength(2);

@@ -2,8 +2,12 @@ import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
+import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
+import { errorBody } from '../../src/gateway/operations/conventions.ts';
+import { OPEN_POSITIONS } from '../../src/gateway/operations/get-open-positions.ts';
 import { toToken } from '../../src/lib/limits/request-caller.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
+import { accepted } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, type ClientSettings, openClient, wordFor } from './open-client.ts';
@@ -14,7 +18,11 @@ const HASTY = { gatewayTimeoutMs: 400, orderTimeoutMs: 400 };
 const MAX_BYTES = 1_000_000;
 
 /** A successful answer to a read, a small write and an order. */
-const GOOD = { positions: [], success: true, orderId: '1', err: '', message: '' };
+const GOOD = {
+  ...OPEN_POSITIONS.toWire({ positions: [] }),
+  ...ACKNOWLEDGED.toWire({ success: true }),
+  ...accepted(),
+};
 const whole = JSON.stringify(GOOD);
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
@@ -116,7 +124,11 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
   ],
   [
     ['refused', 'rejected', 'rejected'],
-    { 'a 404 with a JSON body that names an error': raw(answer(404, '{"error":"NOT_FOUND"}')) },
+    {
+      'a 404 with a JSON body that names an error': raw(
+        answer(404, errorBody('details', { error: 'NOT_FOUND' })),
+      ),
+    },
   ],
 ];
 

@@ -5,6 +5,7 @@ import type { Answer } from '../../src/gateway/exchange.ts';
 import { bodyIn, submitted } from '../../src/gateway/operations/submitted.ts';
 import type { OrderEnd } from '../../src/gateway/order-calls.ts';
 import type { Json } from '../../src/gateway/requests.ts';
+import { accepted } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type ScriptedRequest, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
@@ -106,9 +107,7 @@ test.each<[string, Script, string]>([
 );
 
 test('an answer other than 202 is judged like that of any order', async () => {
-  const order = await place(slowOrder(lookUpAfter202), () =>
-    answer(200, { success: true, orderId: 'o-1' }),
-  );
+  const order = await place(slowOrder(lookUpAfter202), () => answer(200, accepted('o-1')));
   expect([order.words, order.trades]).toEqual(['accepted o-1', 1]);
 });
 
@@ -127,7 +126,7 @@ async function lateWords(url: string, answerLate: () => void): Promise<readonly 
 test('an answer to the trading call after the deadline settles an unknown order', async () => {
   let answerNow = () => {};
   await using gateway = await startScriptedGateway((socket) => {
-    answerNow = () => socket.write(answer(200, { success: true, orderId: 'o-1' }));
+    answerNow = () => socket.write(answer(200, accepted('o-1')));
   });
   expect(await lateWords(gateway.url, () => answerNow())).toEqual(['accepted o-1']);
 });

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../src/gateway/define-operation.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
+import { OPEN_POSITIONS } from '../../src/gateway/operations/get-open-positions.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { digits, figure, instant, type Reading } from '../../src/gateway/scalars.ts';
 import { isObject } from '../../src/lib/json.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, openClient } from './open-client.ts';
-import { instrumentRow, positionRow } from './wire/rows.ts';
+import { instrumentRow, positionRow, positionWith } from './wire/rows.ts';
 
 describe('the catalog', () => {
   test.each([
@@ -34,7 +35,7 @@ describe('the catalog', () => {
 
   test.each([
     ['an object', '{}', 'application/json'],
-    ['broken in the middle', `[${JSON.stringify(instrumentRow)},{"_id":`, 'application/json'],
+    ['broken in the middle', `[${JSON.stringify(instrumentRow)},{"a":`, 'application/json'],
     ['a page', '[]', 'text/html'],
   ])('that is %s is a contract error', async (_, body, type) => {
     await using gateway = await startScriptedGateway((socket) =>
@@ -50,7 +51,7 @@ describe('the catalog', () => {
 
 test('a read sends its query parameters', async () => {
   await using gateway = await startScriptedGateway((socket) =>
-    socket.write(answer(200, { customerId: 'c' })),
+    socket.write(answer(200, CUSTOMER_ID.toWire({ customerId: 'c' }))),
   );
   await using open = openClient(gateway.url);
   const page = read({
@@ -87,7 +88,7 @@ describe('the open positions', () => {
 
   test.each([
     ['no list', {}],
-    ['a row twice', { positions: [positionRow, positionRow] }],
+    ['a row twice', OPEN_POSITIONS.toWire({ positions: [positionRow, positionRow] })],
   ])('with %s are a contract error', async (_, body) => {
     await using gateway = await startScriptedGateway((socket) => socket.write(answer(200, body)));
     await using open = openClient(gateway.url);
@@ -104,8 +105,8 @@ test.each([
   async (unit, year) => {
     // This number of seconds is a moment of 2025. As milliseconds it is a moment of 1970.
     const at = 1_735_689_600;
-    const positions = [{ ...positionRow, timeCreate: at }];
-    const body = JSON.stringify({ at, profit: 0, id: 0, positions });
+    const positions = [positionWith({ createdAt: at })];
+    const body = JSON.stringify({ at, profit: 0, id: 0, ...OPEN_POSITIONS.toWire({ positions }) });
     // A number literal cannot be this integer, so the text replaces the zeros.
     const exactBody = body.replaceAll(':0,', ':9007199254740993,');
     await using gateway = await startScriptedGateway((socket) =>
@@ -141,7 +142,9 @@ describe('the content type', () => {
     ['application/octet-stream; x=application/json', 'contract'],
   ])('%s leads to the id in the JSON, or to an error: %s', async (type, expected) => {
     await using gateway = await startScriptedGateway((socket) => {
-      const whole = answer(200, { customerId: 'cus' }, { 'content-type': type ?? '' });
+      const whole = answer(200, CUSTOMER_ID.toWire({ customerId: 'cus' }), {
+        'content-type': type ?? '',
+      });
       const bare = Buffer.from(whole.toString().replace(/content-type:.*\r\n/, ''));
       socket.write(type === null ? bare : whole);
     });

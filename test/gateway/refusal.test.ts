@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { toRefusal } from '../../src/gateway/gateway-error.ts';
+import { errorBody } from '../../src/gateway/operations/conventions.ts';
 
 const nothing = { error: null, message: null, email: null, details: null };
 
@@ -18,10 +19,14 @@ describe('a refusal', () => {
   test('keeps details unless they are too deep to be printed', () => {
     const nested = (levels: number) =>
       JSON.parse(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`);
-    expect(toRefusal({ error: 'E', details: nested(20) }).details).toEqual(nested(20));
-    expect(toRefusal({ error: 'E', details: nested(100_000) })).toStrictEqual({
-      ...nothing,
-      error: 'E',
-    });
+    expect(toRefusal(errorBody('details', { error: 'E', details: nested(20) })).details).toEqual(
+      nested(20),
+    );
+    expect(toRefusal(errorBody('details', { error: 'E', details: nested(100_000) }))).toStrictEqual(
+      {
+        ...nothing,
+        error: 'E',
+      },
+    );
   });
 });

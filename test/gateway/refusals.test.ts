@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
+import { errorBody } from '../../src/gateway/operations/conventions.ts';
+import { GRANT } from '../../src/gateway/operations/login.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
@@ -98,12 +101,14 @@ test('a small write answered 503 is unknown, and its error has the time of Retry
   });
 });
 
+const { success: SUCCESS } = ACKNOWLEDGED.names;
+
 test.each([
-  ['success: false', { success: false, error: 'NO', message: 'Not today.' }, 'rejected'],
-  ['success: true', { success: true }, 'acknowledged'],
+  ['success: false', { [SUCCESS]: false }, 'rejected'],
+  ['success: true', { [SUCCESS]: true }, 'acknowledged'],
   ['an empty object', {}, 'unknown'],
-  ['success: "true"', { success: 'true' }, 'unknown'],
-  ['a list', [{ success: true }], 'unknown'],
+  ['success: "true"', { [SUCCESS]: 'true' }, 'unknown'],
+  ['a list', [{ [SUCCESS]: true }], 'unknown'],
   ['null', 'null', 'unknown'],
 ])('a small write answered 200 with %s has the outcome of its body', async (_, body, word) => {
   await using place = await openSandbox();
@@ -115,29 +120,28 @@ test.each([
 test('a request for a password mail that is refused by a 200 is rejected', async () => {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
-  const body = { error: 'USER_NOT_FOUND', ok: false };
+  const body = errorBody('sign-in', { error: 'USER_NOT_FOUND' });
   place.sandbox.fail({ operation: 'forgotPassword', kind: 'status', status: 200, body });
   const call = OPERATION_CASES.forgotPassword.call(open.client, place.caller());
   expect(await wordFor(call)).toBe('rejected');
 });
 
-const GRANT = { accessToken: 'a', refreshToken: null, passkey: null };
+const { accessToken: TOKEN } = GRANT.names;
+const GRANTED = { accessToken: 'a', refreshToken: null, passkey: null };
+const NO = errorBody('sign-in', { error: 'NO' });
 
 test.each([
   [
-    { access_token: 'a', more: 1 },
-    { outcome: 'granted', grant: GRANT },
+    { [TOKEN]: 'a', more: 1 },
+    { outcome: 'granted', grant: GRANTED },
   ],
   [
-    { access_token: 'a', error: 'NO', refresh_token: 7 },
-    { outcome: 'granted', grant: GRANT },
+    { ...NO, [TOKEN]: 'a', [GRANT.names.refreshToken]: 7 },
+    { outcome: 'granted', grant: GRANTED },
   ],
-  [
-    { error: 'NO', ok: false },
-    { outcome: 'rejected', refusal: { error: 'NO' } },
-  ],
-  [{ access_token: '' }, { kind: 'contract' }],
-  [{ access_token: 7 }, { kind: 'contract' }],
+  [NO, { outcome: 'rejected', refusal: { error: 'NO' } }],
+  [{ [TOKEN]: '' }, { kind: 'contract' }],
+  [{ [TOKEN]: 7 }, { kind: 'contract' }],
   [[], { kind: 'contract' }],
 ])('a sign-in answered 200 with %j has the outcome of its body', async (body, expected) => {
   await using place = await openSandbox();

@@ -1,10 +1,13 @@
-import { toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
+import { HOURS, toInstruments } from '../../src/gateway/operations/get-all-tickers.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
-import { instrumentRow } from '../gateway/wire/rows.ts';
+import { instrumentValues, instrumentWith } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
-const tradingHours = { ...instrumentRow.tradingHours, overnight: ['20:00-04:00'] };
+const tradingHours = HOURS.toWire({
+  ...instrumentValues.tradingHours,
+  overnight: ['20:00-04:00'],
+});
 
 export const getAllTickers: ReadCase = {
   ...READ,
@@ -15,7 +18,7 @@ export const getAllTickers: ReadCase = {
   document: '{ catalog { size } }',
   sends: 'GET /trading/tickers/standard-usd',
   proves: 'group',
-  answer: [{ ...instrumentRow, tradingHours }],
+  answer: [instrumentWith({ tradingHours })],
   async read(body) {
     const { instruments } = await toInstruments(body as unknown[], readingIn('auto'));
     return instruments.length === 0 ? null : instruments;

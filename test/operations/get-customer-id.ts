@@ -11,7 +11,7 @@ export const getCustomerId = plainRead(OPERATIONS.getCustomerId, valueIn, {
   document: '{ customerId }',
   shows: 'cus_700001',
   sends: 'GET /payments/client/customer-id',
-  answer: { customerId: 'c-1' },
+  answer: CUSTOMER_ID.toWire({ customerId: 'c-1' }),
   odd: [
     [{ customerId: 'cus_1' }, 'cus_1'],
     [{ customerId: 7 }, null],

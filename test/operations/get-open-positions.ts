@@ -1,7 +1,6 @@
-import { POSITIONS } from '../../src/gateway/operations/holdings.ts';
+import { OPEN_POSITIONS } from '../../src/gateway/operations/get-open-positions.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { readingIn } from '../../src/gateway/scalars.ts';
-import { isObject } from '../../src/lib/json.ts';
 import { positionRow } from '../gateway/wire/rows.ts';
 import { READ, type ReadCase } from './operation-case.ts';
 
@@ -12,7 +11,7 @@ export const getOpenPositions: ReadCase = {
   field: 'positions',
   document: '{ positions { id } }',
   sends: 'GET /trading/positions',
-  answer: { positions: [positionRow] },
+  answer: OPEN_POSITIONS.toWire({ positions: [positionRow] }),
   times: 12,
-  read: (body, unit) => (isObject(body) ? POSITIONS.read(body.positions, readingIn(unit)) : null),
+  read: (body, unit) => OPEN_POSITIONS.read(body, readingIn(unit))?.positions ?? null,
 };

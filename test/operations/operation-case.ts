@@ -5,6 +5,7 @@ import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { ReadOperation, WriteOperation } from '../../src/gateway/define-operation.ts';
 import type { Acknowledgement } from '../../src/gateway/judge.ts';
 import type { Proves } from '../../src/gateway/operation-traits.ts';
+import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
 
@@ -50,7 +51,7 @@ export const READ = {
   odd: [],
 } as const;
 const WRITE = {
-  answer: { success: true },
+  answer: ACKNOWLEDGED.toWire({ success: true }),
   proves: 'nothing',
   errors: 'details',
   statuses: [401, 400],

@@ -58,8 +58,9 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
     async order(change: OrderChange): Promise<string> {
       const { body } = await ask('openPosition', orderBody(change));
       const read = SUBMITTED.read(body, readingIn('auto'));
-      if (!read?.success) throw new Error(`The order was refused: ${JSON.stringify(body)}`);
-      return read.orderId?.shown ?? '';
+      if (read?.success === false)
+        throw new Error(`The order was refused: ${JSON.stringify(body)}`);
+      return read?.orderId?.shown ?? '';
     },
   };
 }

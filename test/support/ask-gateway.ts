@@ -58,3 +58,11 @@ export function orderBody(change: OrderChange = {}) {
 export function accepted(orderId = '1') {
   return SUBMITTED.toWire({ success: true, orderId, error: '', message: '' });
 }
+
+/** A JSON text with the wire's names in place of a table's. */
+export function onWire(
+  { names }: { readonly names: Readonly<Record<string, string>> },
+  json: string,
+): string {
+  return json.replaceAll(/"(\w+)":/g, (whole, name) => (names[name] ? `"${names[name]}":` : whole));
+}

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { instrumentRow, positionRow, sessionRow } from '../../gateway/wire/rows.ts';
+import { errorBody, TOKEN_HEADER, tokenIn } from '../../../src/gateway/operations/conventions.ts';
+import { INSTRUMENT } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
+import { Routes } from '../../../src/sandbox/routes.ts';
+import { instrumentWith, positionWith, sessionWith } from '../../gateway/wire/rows.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import {
   answer,
@@ -9,49 +14,51 @@ import {
 import { inSeconds, signedToken } from '../../support/tokens.ts';
 import { check, type Variables } from './run-check.ts';
 
-type Answers = (path: string, request: ScriptedRequest) => Buffer;
+type Answers = (operation: OperationName | undefined, request: ScriptedRequest) => Buffer;
 
-/** Runs the check against a gateway with these answers, and returns what it prints, without times and the address. */
+/** Runs the check against a gateway with these answers, and returns what it prints, without times, counts and wire names. */
 async function printed(answers: Answers, claims: object, more: Variables = {}): Promise<string> {
-  await using gateway = await startScriptedGateway((socket, request) =>
-    socket.write(answers(request.path, request)),
-  );
+  const routes = new Routes('mobile-wallet');
+  await using gateway = await startScriptedGateway((socket, request) => {
+    const operation = routes.find(request.method, request.path.split('?')[0] ?? '')?.operation;
+    socket.write(answers(operation, request));
+  });
   const token = signedToken({ claims: { ...claims, exp: inSeconds(60) }, secret: SECRET });
   const { text } = await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token, ...more });
   return text
     .replace(gateway.url, 'http://gateway')
+    .replaceAll(/GET \S+ +/g, '')
     .replaceAll(/ +\d+ ms( +(?=\S))?/g, '  ')
+    .replaceAll(/ +\d+ of \d+ fields/g, '  fields')
+    .replaceAll(`${OPEN_POSITIONS.names.positions}[]`, 'positions[]')
+    .replaceAll(`[].${INSTRUMENT.names.digits}:`, '[].digits:')
+    .replaceAll(`the ${INSTRUMENT.names.id} of`, 'the id of')
     .replaceAll(/ +$/gm, '');
 }
 
 const SECRET = 'the secret of a gateway, 32 bytes';
 const ORDINARY = { login: 700001, group: 'standard-usd' };
 
-function bodyAt(path: string): unknown {
-  if (path.startsWith('/trading/session/')) return sessionRow;
-  if (path === '/trading/positions') return { positions: [positionRow] };
-  if (path.startsWith('/trading/tickers/')) return [instrumentRow];
-  return OPERATION_CASES[path.endsWith('customer-id') ? 'getCustomerId' : 'getWithdrawalMethods']
-    .answer;
-}
+const answerOf = (operation: OperationName | undefined) =>
+  operation === undefined ? {} : OPERATION_CASES[operation].answer;
 
 /** Verifies the signature as a real gateway does. */
 function isVerified({ headers }: ScriptedRequest): boolean {
-  const token = headers.authorization?.replace('Bearer ', '') ?? '';
+  const token = tokenIn(headers[TOKEN_HEADER]) ?? '';
   const claims = token.split('.')[1];
   if (claims === undefined) return false;
   const payload = JSON.parse(Buffer.from(claims, 'base64url').toString());
   return signedToken({ claims: payload, secret: SECRET }) === token;
 }
 
-const UNAUTHORIZED = answer(401, { error: 'UNAUTHORIZED' });
+const UNAUTHORIZED = answer(401, errorBody('details', { error: 'UNAUTHORIZED' }));
 
 test('a web server in place of the gateway', async () => {
   const page = answer(404, '<!doctype html>', { 'content-type': 'text/html' });
   expect(await printed(() => page, ORDINARY)).toMatchInlineSnapshot(`
     "Configuration  fine
     Gateway        http://gateway
-      op 12  GET /trading/positions                    404  without a token
+      op 12  404  without a token
 
     Problems
       - GATEWAY_URL  op 12: Status 404, text/html.
@@ -61,17 +68,15 @@ test('a web server in place of the gateway', async () => {
 });
 
 /** Renamed claims and fields, times in seconds, one page of positions, no caching headers. */
-const otherNames: Answers = (path, request) => {
+const otherNames: Answers = (operation, request) => {
   if (!isVerified(request)) return UNAUTHORIZED;
-  const { priceOpen, ...position } = positionRow;
-  const { digits: _, ...incomplete } = instrumentRow;
-  const renamed = { ...position, id: 'p-1', open_price: priceOpen };
-  if (path.startsWith('/trading/session/')) {
-    return answer(200, { ...sessionRow, createdAt: 1_700_000_000, positions: [], orders: null });
-  }
-  if (path === '/trading/positions') return answer(200, { positions: [renamed], total: 7 });
-  if (path.startsWith('/trading/tickers/')) return answer(200, [instrumentRow, incomplete]);
-  return answer(200, bodyAt(path));
+  const renamed = { ...positionWith({ priceOpen: undefined }), open_price: 190.25 };
+  const positions = OPEN_POSITIONS.toWire({ positions: [renamed] });
+  const empty = { createdAt: 1_700_000_000, positions: [], orders: null };
+  if (operation === 'getSession') return answer(200, sessionWith(empty));
+  if (operation === 'getOpenPositions') return answer(200, { ...positions, total: 7 });
+  if (operation !== 'getAllTickers') return answer(200, answerOf(operation));
+  return answer(200, [instrumentWith({}), instrumentWith({ digits: undefined })]);
 };
 
 test('a gateway with other names and units', async () => {
@@ -80,13 +85,13 @@ test('a gateway with other names and units', async () => {
   expect(await printed(otherNames, claims, milliseconds)).toMatchInlineSnapshot(`
     "Configuration  fine
     Gateway        http://gateway
-      op 12  GET /trading/positions                    401  without a token
-      op 11  GET /payments/client/withdrawal-methods   200  10 of 10 fields as described
-      op 12  GET /trading/positions                    200  24 of 25 fields as described
-      op 13  GET /payments/client/customer-id          200  2 of 2 fields as described
-      op 11  GET /payments/client/withdrawal-methods   401  a broken signature
-      op 12  GET /trading/positions                    401  a broken signature
-      op 13  GET /payments/client/customer-id          401  a broken signature
+      op 12  401  without a token
+      op 11  200  fields as described
+      op 12  200  fields as described
+      op 13  200  fields as described
+      op 11  401  a broken signature
+      op 12  401  a broken signature
+      op 13  401  a broken signature
 
     Problems
       - GATEWAY_LOGIN_CLAIM  The claim login holds no login. The claims: sub (string), mt5_account (number), tier (string), exp (number).
@@ -102,17 +107,17 @@ test('a gateway with other names and units', async () => {
   expect(await printed(otherNames, claims, login)).toMatchInlineSnapshot(`
     "Configuration  fine
     Gateway        http://gateway
-      op 12  GET /trading/positions                    401  without a token
-      op 10  GET /trading/session/{login}              200  24 of 26 fields as described
-      op 11  GET /payments/client/withdrawal-methods   200  10 of 10 fields as described
-      op 12  GET /trading/positions                    200  24 of 25 fields as described
-      op 13  GET /payments/client/customer-id          200  2 of 2 fields as described
-      op 1   GET /trading/tickers/{group}              200  45 of 46 fields as described
-      op 10  GET /trading/session/{login}              401  a broken signature
-      op 11  GET /payments/client/withdrawal-methods   401  a broken signature
-      op 12  GET /trading/positions                    401  a broken signature
-      op 13  GET /payments/client/customer-id          401  a broken signature
-      op 1   GET /trading/tickers/{group}              401  a broken signature
+      op 12  401  without a token
+      op 10  200  fields as described
+      op 11  200  fields as described
+      op 12  200  fields as described
+      op 13  200  fields as described
+      op 1   200  fields as described
+      op 10  401  a broken signature
+      op 11  401  a broken signature
+      op 12  401  a broken signature
+      op 13  401  a broken signature
+      op 1   401  a broken signature
 
     Problems
       - GATEWAY_TIME_UNIT  op 10: createdAt: time expected, another number 1 of 1 times found; is it in another unit?
@@ -134,29 +139,28 @@ test('a gateway with other names and units', async () => {
 });
 
 /** It verifies no signature and serves everybody; its cache is old, and one operation is down. */
-const careless: Answers = (path) => {
+const careless: Answers = (operation) => {
   const age = { age: 7_200, etag: '"1"' };
-  if (path.startsWith('/trading/tickers/'))
-    return answer(200, [{ ...instrumentRow, _id: 'X' }], age);
-  if (path.endsWith('customer-id'))
+  if (operation === 'getAllTickers') return answer(200, [instrumentWith({ id: 'X' })], age);
+  if (operation === 'getCustomerId')
     return answer(503, 'busy', { 'content-type': 'text/plain', 'retry-after': 7 });
-  return answer(200, bodyAt(path));
+  return answer(200, answerOf(operation));
 };
 
 test('a gateway that trusts every token', async () => {
   expect(await printed(careless, ORDINARY)).toMatchInlineSnapshot(`
     "Configuration  fine
     Gateway        http://gateway
-      op 12  GET /trading/positions                    200  without a token
-      op 10  GET /trading/session/{login}              200  72 of 72 fields as described
-      op 11  GET /payments/client/withdrawal-methods   200  10 of 10 fields as described
-      op 12  GET /trading/positions                    200  25 of 25 fields as described
-      op 13  GET /payments/client/customer-id          503
-      op 1   GET /trading/tickers/{group}              200  46 of 46 fields as described
-      op 10  GET /trading/session/{login}              200  a broken signature
-      op 11  GET /payments/client/withdrawal-methods   200  a broken signature
-      op 12  GET /trading/positions                    200  a broken signature
-      op 1   GET /trading/tickers/{group}              200  a broken signature
+      op 12  200  without a token
+      op 10  200  fields as described
+      op 11  200  fields as described
+      op 12  200  fields as described
+      op 13  503
+      op 1   200  fields as described
+      op 10  200  a broken signature
+      op 11  200  a broken signature
+      op 12  200  a broken signature
+      op 1   200  a broken signature
 
     Problems
       - op 12: It is answered without a token; the interface requires one.
@@ -167,7 +171,7 @@ test('a gateway that trusts every token', async () => {
       - JWT_SECRET  op 12: A token without a valid signature is accepted, so the gateway's 200 proves nothing.
 
     Warnings
-      - op 1: 2 of 2 symbols of positions and orders are not the _id of an instrument: their \`instrument\` will be null.
+      - op 1: 2 of 2 symbols of positions and orders are not the id of an instrument: their \`instrument\` will be null.
 
     Notes
       - JWT_SECRET  op 1: A token without a valid signature is accepted, so the gateway's 200 proves nothing.

@@ -7,6 +7,9 @@ import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { GatewayClient } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { SESSION } from '../../../src/gateway/operations/get-session.ts';
+import { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -94,7 +97,16 @@ export function openAccountWorld(
 }
 
 /** The body of op 10's answer for the login 1001, with positions of these ids. */
-export function snapshot(balance: number, positions: readonly string[] = []) {
-  const rows = positions.map((id) => ({ id, symbol: 'AAPL' }));
-  return { login: 1001, group: 'standard', balance, positions: rows, orders: [] };
+export function snapshot(balance: number, positions: readonly string[] = [], change: object = {}) {
+  const account = { login: 1001, group: 'standard', balance, orders: [] };
+  return SESSION.toWire({ ...account, positions: rowsOf(positions), ...change } as never);
+}
+
+/** The body of op 12's answer, with positions of these ids. */
+export function listOf(...positions: readonly string[]) {
+  return OPEN_POSITIONS.toWire({ positions: rowsOf(positions) });
+}
+
+function rowsOf(ids: readonly string[]) {
+  return ids.map((id) => POSITION.toWire({ id, symbol: 'AAPL' } as never));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { CUSTOMER_ID } from '../../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
@@ -36,7 +37,7 @@ describe('an account’s proof', () => {
       'getWithdrawalMethods',
       'getCustomerId',
     ]);
-    calls[2]?.answer({ customerId: 'c1' });
+    calls[2]?.answer(CUSTOMER_ID.toWire({ customerId: 'c1' }));
     expect((await renewed).account).toBe('1001');
     expect(calls).toHaveLength(3);
   });
@@ -81,7 +82,7 @@ describe('a snapshot that the request’s document reads anyway', () => {
     'is not read again for the proof of the %s, even if it fails',
     async (kind) => {
       const { proof, calls } = await beginProof(kind);
-      calls[1]?.answer({ ...snapshot(2), group: 'vip' });
+      calls[1]?.answer(snapshot(2, [], { group: 'vip' }));
       expect(await proof).toMatchObject(kind === 'group' ? { group: 'vip' } : { account: '1001' });
       expect(calls).toHaveLength(2);
       const failing = await beginProof(kind);
@@ -93,20 +94,20 @@ describe('a snapshot that the request’s document reads anyway', () => {
 
   test('proves no group if it names no group, or is older than a 403 for its group', async () => {
     const groupless = await beginProof('group');
-    groupless.calls[1]?.answer({ ...snapshot(2), group: undefined });
+    groupless.calls[1]?.answer(snapshot(2, [], { group: undefined }));
     // Op 1 has to confirm the group that the token claims.
     await eventually(() => expect(groupless.calls).toHaveLength(3));
     expect(groupless.calls[2]?.operation).toBe('getAllTickers');
     groupless.calls[2]?.answer({}, 403);
     await expect(groupless.proof).rejects.toMatchObject({ kind: 'forbidden' });
     const { proof, viewer, calls, clock, ledger, prover } = await beginProof('group');
-    calls[1]?.answer({ ...snapshot(2), group: 'vip' });
+    calls[1]?.answer(snapshot(2, [], { group: 'vip' }));
     await proof;
     ledger.forbidden(demo, 'vip');
     // The snapshot of `vip` no longer counts, so the snapshot is read again.
     const next = prover.group(viewer);
     await clock.advance(0);
-    calls[2]?.answer({ ...snapshot(3), group: 'moved' });
+    calls[2]?.answer(snapshot(3, [], { group: 'moved' }));
     expect((await next)?.group).toBe('moved');
   });
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Account } from '../../../src/lib/account.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
-import { MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
+import { listOf, MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
 
 const demo = viewerOf('demo');
 
@@ -87,7 +87,7 @@ test('a snapshot is not served if a later list of positions contradicts it', asy
   const early = world.sessions.read(demo);
   // The token is not proved yet, so its positions count only for itself.
   const positions = world.gateway.getOpenPositions(demo, null);
-  world.calls[1]?.answer({ positions: [{ id: 'a', symbol: 'AAPL' }] });
+  world.calls[1]?.answer(listOf('a'));
   await positions;
   world.calls[0]?.answer(snapshot(1));
   await early;
@@ -103,7 +103,7 @@ test('a snapshot is not served if a later list of positions contradicts it', asy
   world.calls[3]?.answer(snapshot(3, ['a']));
   await proving;
   const seen = world.gateway.getOpenPositions(other, null);
-  world.calls[4]?.answer({ positions: [] });
+  world.calls[4]?.answer(listOf());
   await seen;
   expect(world.sessions.cached(demo)).toBeNull();
 });

@@ -84,7 +84,7 @@ test.each([
   async (login, isProved) => {
     const { gateway, prover, ledger, calls, clock } = world;
     const read = gateway.getSession(demo);
-    calls[0]?.answer({ ...snapshot(1), login, positions: BROKEN_ROWS });
+    calls[0]?.answer(snapshot(1, [], { login, positions: BROKEN_ROWS }));
     await expect(read).rejects.toMatchObject({ kind: 'contract' });
     expect(ledger.account(demo) !== null).toBe(isProved);
     await clock.advance(PROOF_MS);
@@ -92,7 +92,7 @@ test.each([
     const proofs = [prover.account(demo), prover.group(demo)];
     const proved = Promise.allSettled<unknown>(proofs);
     await eventually(() => expect(calls).toHaveLength(2));
-    calls[1]?.answer({ ...snapshot(1), login, positions: BROKEN_ROWS });
+    calls[1]?.answer(snapshot(1, [], { login, positions: BROKEN_ROWS }));
     const status = isProved ? 'fulfilled' : 'rejected';
     expect(await proved).toMatchObject([{ status }, { status }]);
   },

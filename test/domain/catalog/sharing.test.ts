@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { groupKey, type Viewer } from '../../../src/domain/auth/viewer.ts';
 import type { CatalogView } from '../../../src/domain/catalog/catalogs.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { sessionWith } from '../../gateway/wire/rows.ts';
 import { eventually } from '../../support/eventually.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 import {
@@ -116,7 +117,7 @@ describe('a reader of only positions and the catalog', () => {
     const { world, viewer, setSnapshot } = reader;
     await world.catalogs.read(world.viewer({ email: PRO }));
     await world.gateway.getSession(viewer);
-    setSnapshot(200, { login: 700001, group: 'pro-usd' });
+    setSnapshot(200, sessionWith({ login: 700001, group: 'pro-usd' }));
     await world.clock.advance(MINUTE_MS - 1);
     expect((await readBoth(world, viewer)).group).toBe('standard-usd');
     await world.clock.advance(1);
@@ -166,7 +167,7 @@ test('if the snapshot names no group, op 1 has to confirm the claimed group', as
   await using world = await openCatalogWorld();
   await world.catalogs.read(world.viewer());
   for (const login of [700002, 700003]) {
-    const body = { login, balance: 1 };
+    const body = sessionWith({ login, group: undefined });
     world.sandbox.fail({ operation: 'getSession', kind: 'status', status: 200, body, login });
   }
   const fresh = world.viewer({ email: FRESH });

@@ -5,12 +5,14 @@ import { Orders } from '../../../src/domain/trading/orders.ts';
 import type { SubmitterOptions } from '../../../src/domain/trading/submitter.ts';
 import { marketTicket, type Ticket } from '../../../src/domain/trading/ticket.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
+import { SUBMITTED } from '../../../src/gateway/operations/submitted.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { type Account, textOf } from '../../../src/lib/account.ts';
 import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
 import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/sqlite-records.ts';
 import { withMethods } from '../../store/opened-records.ts';
+import { onWire } from '../../support/ask-gateway.ts';
 import { datesBy } from '../../support/dates.ts';
 import { orderEnd } from '../../support/order-end.ts';
 import { keyOf } from '../../support/order-keys.ts';
@@ -56,13 +58,14 @@ export function ticketWith(idempotencyKey: string, symbol = 'AAPL', sendBefore?:
 
 export const notSent: Exchange = { sent: false, cause: new Error('connection refused') };
 
+/** An answer to an order; its body has the table's names. */
 export function answered(status: number, body: object = {}): Exchange {
   return {
     sent: true,
     answered: true,
     status,
     headers: {},
-    bytes: Buffer.from(JSON.stringify(body)),
+    bytes: Buffer.from(onWire(SUBMITTED, JSON.stringify(body))),
     logicalTime: 1,
     sentAtMs: 1_000,
   };

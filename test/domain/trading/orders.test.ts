@@ -128,7 +128,7 @@ describe('an error', () => {
 
 test.each([
   ['accepted', acceptedAs('o-1'), 2],
-  ['rejected', answered(200, { success: false, err: 'NO_MONEY' }), 1],
+  ['rejected', answered(200, { success: false, error: 'NO_MONEY' }), 1],
   ['unknown', answered(500), 1],
   ['rejected', answered(401), 1],
   ['rejected', answered(429), 1],

@@ -2,12 +2,15 @@ import { expect, test } from 'vitest';
 import { judgeOrder } from '../../../src/domain/trading/outcome.ts';
 import type { Exchange, NoAnswer } from '../../../src/gateway/exchange.ts';
 import { GatewayError } from '../../../src/gateway/gateway-error.ts';
+import { SUBMITTED } from '../../../src/gateway/operations/submitted.ts';
+import { onWire } from '../../support/ask-gateway.ts';
 import { orderEnd } from '../../support/order-end.ts';
 
 const sentAtMs = Date.UTC(2026, 0, 5);
 
 function answer(status: number, body: unknown): Exchange {
-  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const json = typeof body === 'string' ? body : JSON.stringify(body);
+  const bytes = Buffer.from(onWire(SUBMITTED, json));
   return { sent: true, answered: true, status, headers: {}, bytes, logicalTime: 1, sentAtMs };
 }
 
@@ -26,7 +29,7 @@ function judged(exchange: Exchange): string {
 }
 
 const yes = { success: true, orderId: 'o-1', message: 'done' };
-const no = { success: false, err: 'NO_MONEY', message: 'too little' };
+const no = { success: false, error: 'NO_MONEY', message: 'too little' };
 
 type Row = [answers: string, statuses: number[], bodies: unknown[], verdict: string];
 

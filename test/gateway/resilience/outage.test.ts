@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/gateway/define-operation.ts';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { SUBMITTED } from '../../../src/gateway/operations/submitted.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { loginNamed } from '../../support/accounts.ts';
+import { accepted } from '../../support/ask-gateway.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { limitOrder, marketOrder, wordFor } from '../open-client.ts';
 import { caller, openResilient } from './open-resilient.ts';
 
 const down: Script = (socket) => socket.write(answer(503, {}));
-const positions: Script = (socket) => socket.write(answer(200, { positions: [] }));
+const positions: Script = (socket) =>
+  socket.write(answer(200, OPEN_POSITIONS.toWire({ positions: [] })));
 const reset: Script = (socket) => socket.resetAndDestroy();
 
 type TestClient = ReturnType<typeof openResilient>;
@@ -89,7 +93,7 @@ describe('while the gateway fails for every call', () => {
     const reason = 'gateway failing: getOpenPositions (ECONNREFUSED), orders (ECONNREFUSED)';
     expect(open.circuitChanges).toEqual(['getOpenPositions open', 'orders open']);
     expect(open.resilience.degradedReason()).toBe(reason);
-    const accept: Script = (socket) => socket.write(answer(200, { success: true, orderId: '1' }));
+    const accept: Script = (socket) => socket.write(answer(200, accepted()));
     await using gateway = await startScriptedGateway(accept, { port: stopped.port });
     expect(await trySend(open, 1)).toBe(false);
     await open.clock.advance(5_000);
@@ -312,7 +316,7 @@ describe('orders that are answered by a server other than the gateway', () => {
     await open.clock.advance(5_000);
     // One probe is sent, but its answer does not close the breaker.
     expect([await trySend(open, 6), await trySend(open, 7)]).toEqual([true, false]);
-    reply = answer(200, { success: false, err: 'NO_MONEY' });
+    reply = answer(200, SUBMITTED.toWire({ success: false, orderId: '', error: 'NO_MONEY' }));
     await open.clock.advance(5_000);
     // The gateway answers the next probe, so that the order after it is sent too.
     expect([await trySend(open, 8), await trySend(open, 9)]).toEqual([true, true]);
@@ -335,7 +339,7 @@ describe('orders that are answered by a server other than the gateway', () => {
 });
 
 describe('orders that a gateway receives and does not answer', () => {
-  const accepted = answer(200, { success: true, orderId: '1' });
+  const ACCEPTED = answer(200, accepted());
   const ACCOUNTS = 12;
   const ORDERS_A_SECOND = 3;
   const OUTAGE_SECONDS = 100;
@@ -348,7 +352,7 @@ describe('orders that a gateway receives and does not answer', () => {
     await using gateway = await startScriptedGateway((socket, request) => {
       if (isDown) reset(socket, request);
       else if (request.method === 'GET') positions(socket, request);
-      else socket.write(accepted);
+      else socket.write(ACCEPTED);
     });
     await using open = openResilient(gateway.url);
     const counts = { answered: 0, unknown: 0, unsent: 0 };
@@ -427,7 +431,8 @@ describe('orders that a gateway receives and does not answer', () => {
     await open.clock.advance(5_000);
     expect([await trySend(open, 6), await trySend(open, 7)]).toEqual([true, false]);
     // The gateway's own answer to a probe closes the breaker, although it is a 500.
-    script = (socket) => socket.write(answer(500, { success: false, err: 'DOWN' }));
+    script = (socket) =>
+      socket.write(answer(500, SUBMITTED.toWire({ success: false, orderId: '', error: 'DOWN' })));
     await open.clock.advance(5_000);
     expect([await trySend(open, 8), await trySend(open, 9)]).toEqual([true, true]);
     expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
@@ -435,7 +440,7 @@ describe('orders that a gateway receives and does not answer', () => {
 
   test('are sent while only reads get no answers, because orders are answered', async () => {
     await using gateway = await startScriptedGateway((socket, request) =>
-      request.method === 'GET' ? reset(socket, request) : socket.write(accepted),
+      request.method === 'GET' ? reset(socket, request) : socket.write(ACCEPTED),
     );
     await using open = openResilient(gateway.url);
     await readMany(open, 12);
@@ -451,7 +456,7 @@ describe('orders that a gateway receives and does not answer', () => {
     await using gateway = await startScriptedGateway((socket, request) => {
       // Orders of account 1 are lost during the whole test.
       if (isDown || request.headers.authorization === 'Bearer token 1') reset(socket, request);
-      else socket.write(accepted);
+      else socket.write(ACCEPTED);
     });
     await using open = openResilient(gateway.url);
     for (let account = 0; account < 3; account += 1) await trySend(open, account);
