@@ -239,7 +239,7 @@ function replyIn<Answer>(text: unknown, script: string): StoreReply<Answer> {
   const reply = parsed(String(text));
   if (reply?.fault === 'absent') throw new RecordsAbsentError(reply.isDurable);
   if (reply?.fault === 'foreignVersion') throw new ForeignVersionError(FOREIGN_VERSION);
-  // The text of a script, with its comments, contains the kinds of all its answers: any other kind answers another script.
+  // The text of a script contains the kinds of all its answers: any other kind is an answer to another script.
   if (script.includes(`'${reply?.answer?.kind}'`)) return reply;
   throw new RedisSilentError('the answer of Redis cannot be read');
 }

@@ -133,13 +133,12 @@ end
 -- Whether the store has the record of every order with the key of this time, unless the record has ended.
 local function isCovered(made) return mark.since ~= nil and made > markNumber('since') + ${KEY_MARGIN_MS} end
 local function accountKey(kind, id) return prefix .. kind .. ':' .. string.match(id, '^[^:]*') end
--- Why an order may have used the key that has no record, by the rules of key-rule.ts: 'unmeasured', 'old' or 'ahead'. The process has
--- judged the key's time alone.
+-- Why an order may have used the key that has no record, by the rules of key-rule.ts. The process has judged the key's time alone.
 local function keyFault()
   local removedAt = tonumber(redis.call('GET', accountKey('removed', name)) or 0)
   local isKept = isCovered(given.madeMs) and given.madeMs > removedAt + ${KEY_MARGIN_MS}
   if given.isMeasured and not isKept then return {kind = 'old'} end
-  return given.timeFault and {kind = given.timeFault}
+  return given.timeFault and {kind = given.timeFault} -- 'unmeasured', 'old' or 'ahead'
 end
 local function newVersion(id)
   redis.pcall('SET', accountKey('version', id), redis.pcall('INCR', prefix .. 'versions'), 'PX', 3 * dayMs)
@@ -212,7 +211,7 @@ local answer = main()
 return cjson.encode({losses = given.knownLoss == loss and loss or mark.losses, isLoss = isLoss, copies = markNumber('copies'), isHeld = mark.held == '1', isWrite = isWrite, answer = answer})
 `;
 
-/** Each script consists of a common head, its body and a common tail. */
+/** Each script consists of a common head, its body and a common tail. Its whole text is sent each time, without lines of comments. */
 export function script<Answer>(body: string): Script<Answer> {
-  return { text: `${HEAD}${body}${TAIL}` };
+  return { text: `${HEAD}${body}${TAIL}`.replaceAll(/^ *--.*\n/gm, '') };
 }
