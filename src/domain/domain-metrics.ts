@@ -1,3 +1,4 @@
+import { systemClock } from '../lib/clock.ts';
 import type { MetricsRegistry } from '../lib/metrics-registry.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
 import type { OwnLists } from './feed/own-lists.ts';
@@ -56,6 +57,7 @@ export class DomainMetrics {
   /** Adds the gauges. */
   watch({ catalogs, feeds, ownLists, schedule, orders }: Watched): void {
     const registry = this.#registry;
+    const running = () => [...feeds.running, ...ownLists.running];
     registry.gauge(
       'order_oldest_under_way_seconds',
       'Age of the oldest order without an outcome; 0 if there is none.',
@@ -77,27 +79,29 @@ export class DomainMetrics {
     registry.gauge(
       'feeds',
       'Live lists that are polled, each of one account.',
-      () => feeds.polled + ownLists.polled,
+      () => running().length,
     );
     registry.gauge(
       'feeds_delayed',
       'Feeds whose last poll failed.',
-      () => feeds.delayed + ownLists.delayed,
+      () => running().filter(({ state }) => state.status === 'DELAYED').length,
     );
     registry.gauge(
       'feed_oldest_seconds',
       'Time since the gateway confirmed the oldest list in use; 0 if there is none.',
-      () => feeds.oldestSeconds,
+      () => {
+        const nowMs = systemClock.now();
+        const ages = feeds.running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+        return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs), 0) / 1000;
+      },
     );
     registry.gauge(
       'feed_poll_stretch',
       'Factor by which GATEWAY_POLLS_PER_SECOND lengthens all poll intervals.',
       () => schedule.stretch,
     );
-    registry.gauge(
-      'subscriptions',
-      'Live subscriptions.',
-      () => feeds.subscriptions + ownLists.subscriptions,
+    registry.gauge('subscriptions', 'Live subscriptions.', () =>
+      running().reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0),
     );
     const byGroup = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
       registry.gauges(name, help, ['group'], () =>

@@ -9,7 +9,7 @@ import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { RetryPause } from '../retry-pause.ts';
 import type { FeedStatus, Identified, ListEvent, ListState } from './list-state.ts';
-import type { PollSchedule, PollTurn } from './poll-schedule.ts';
+import type { PollSchedule, ScheduledPoll } from './poll-schedule.ts';
 import {
   type FeedSubscription,
   type SubscribedFeed,
@@ -47,7 +47,7 @@ export abstract class ListFeed<
   protected readonly proof: AccountProof;
   protected readonly tokens: TokenRotation;
   readonly #options: ListFeedOptions;
-  readonly #turn: PollTurn;
+  readonly #scheduled: ScheduledPoll;
   readonly #retry: RetryPause;
   #calledAtMs = Number.NEGATIVE_INFINITY;
   #isInFlight = false;
@@ -62,10 +62,10 @@ export abstract class ListFeed<
     this.#options = options;
     this.proof = proof;
     this.tokens = new TokenRotation(options, () => {
-      options.schedule.leave(this.#turn);
+      options.schedule.leave(this.#scheduled);
       this.#cancelLinger = options.clock.after(LINGER_MS, onClosed);
     });
-    this.#turn = options.schedule.join(() => this.#start());
+    this.#scheduled = options.schedule.join(() => this.#start());
     this.#retry = new RetryPause(options, options.pollMs);
   }
 
@@ -124,7 +124,7 @@ export abstract class ListFeed<
   accountChanged(): void {
     if (this.tokens.isEmpty || this.#retry.failures > 0) return;
     if (this.#isInFlight) this.#mustPollAgain = true;
-    else this.#options.schedule.soon(this.#turn);
+    else this.#options.schedule.soon(this.#scheduled);
   }
 
   close(): void {
@@ -142,8 +142,8 @@ export abstract class ListFeed<
     const dueMs = Math.max((known?.sentAtMs ?? this.#calledAtMs) + pollMs, untilMs);
     // After a failure the poll may move forward once the gateway has recovered.
     const soonestMs = failures > 0 ? retryAfterUntilMs : dueMs;
-    if (dueMs <= clock.now()) schedule.soon(this.#turn);
-    else schedule.at(this.#turn, dueMs, soonestMs);
+    if (dueMs <= clock.now()) schedule.soon(this.#scheduled);
+    else schedule.at(this.#scheduled, dueMs, soonestMs);
   }
 
   /** Sets the deadline for a first list. It counts from the first call, which the ceiling of polls may delay. */
@@ -169,7 +169,7 @@ export abstract class ListFeed<
       calls += 1;
     };
     const poll = this.read({ ...token.viewer, receipt })
-      .finally(() => this.#options.schedule.made(this.#turn, calls))
+      .finally(() => this.#options.schedule.made(this.#scheduled, calls))
       .then((list) => this.#answered(token, list))
       // An unexpected error counts as a failed poll, or the feed would never poll again.
       .catch((error: unknown) => this.#failed(token, error));
@@ -186,13 +186,13 @@ export abstract class ListFeed<
     this.tokens.accepted(token);
     if (this.tokens.isEmpty) return;
     if (this.#mustPollAgain || this.tokens.hasUnproved) {
-      schedule.soon(this.#turn);
+      schedule.soon(this.#scheduled);
       return;
     }
     // Jitter of up to half an interval, earlier or later, keeps feeds that began together from polling together.
     const phaseMs = this.#hasPhase ? 0 : pollMs * (random() - 0.5);
     this.#hasPhase = true;
-    schedule.every(this.#turn, pollMs, this.#calledAtMs + phaseMs);
+    schedule.every(this.#scheduled, pollMs, this.#calledAtMs + phaseMs);
   }
 
   #failed(token: RotatedToken, error: unknown): void {
@@ -200,7 +200,7 @@ export abstract class ListFeed<
     this.#isInFlight = false;
     if (this.tokens.endIfRefused(token, error)) {
       // A refusal concerns one token. The next token polls at once, so that no subscription misses a poll.
-      if (!this.tokens.isEmpty) schedule.soon(this.#turn);
+      if (!this.tokens.isEmpty) schedule.soon(this.#scheduled);
       return;
     }
     this.#retry.failed(error);
@@ -209,7 +209,7 @@ export abstract class ListFeed<
     if (!(error instanceof GatewayError)) fireAndForget('live feed', Promise.reject(error));
     // The next poll is planned before subscriptions are woken, because an error of one of them must not end the polls.
     const { untilMs, retryAfterUntilMs } = this.#retry;
-    if (!this.tokens.isEmpty) schedule.at(this.#turn, untilMs, retryAfterUntilMs);
+    if (!this.tokens.isEmpty) schedule.at(this.#scheduled, untilMs, retryAfterUntilMs);
     this.#publish('DELAYED', null);
   }
 
@@ -225,23 +225,31 @@ export abstract class ListFeed<
  * All feeds of one kind of list in this process. Each account has one feed, whose polls serve every device and socket that
  * subscribes. Subscribing requires proof: a token that only claims the account cannot even find out whether a feed exists.
  */
-export abstract class ListFeeds<
+export class ListFeeds<
   Feed extends ListFeed<Row, Answer, Event>,
   Row extends Identified,
   Answer extends ReadTimes,
   Event extends ListEvent<Row>,
 > {
-  protected readonly feeds = new Map<Account, Feed>();
-  readonly #options: ListFeedOptions;
+  readonly #feeds = new Map<Account, Feed>();
+  readonly #clock: Clock;
+  readonly #create: (proof: AccountProof, onClosed: () => void) => Feed;
   #isClosed = false;
 
-  constructor(options: ListFeedOptions) {
-    this.#options = options;
+  constructor(
+    { clock, ledger }: Pick<ListFeedOptions, 'clock' | 'ledger'>,
+    create: (proof: AccountProof, onClosed: () => void) => Feed,
+  ) {
+    this.#clock = clock;
+    this.#create = create;
     // What is under way for a refused token's subscriptions must not be sent.
-    options.ledger.onRefused((viewer) => this.feeds.get(viewer.account)?.tokenRefused(viewer));
+    ledger.onRefused((viewer) => this.#feeds.get(viewer.account)?.tokenRefused(viewer));
   }
 
-  protected abstract create(proof: AccountProof, onClosed: () => void): Feed;
+  /** The account's feed; undefined without proof, or if none is kept. */
+  of(proof: AccountProof | null): Feed | undefined {
+    return proof === null ? undefined : this.#feeds.get(proof.account);
+  }
 
   /**
    * Emits a snapshot, or the changes since the cursor `after`; then further changes. A subscription that follows the list
@@ -250,10 +258,10 @@ export abstract class ListFeeds<
   watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): EventIterator<Event> {
     const { account } = proof;
     if (account !== viewer.account) throw new Error('the proof is of another account');
-    return new Subscription<Event>(this.#options.clock, lasting(viewer), how, (subscription) => {
+    return new Subscription<Event>(this.#clock, lasting(viewer), how, (subscription) => {
       if (this.#isClosed) return null;
-      const onClosed = () => this.feeds.delete(account);
-      const feed = memo(this.feeds, account, () => this.create(proof, onClosed));
+      const onClosed = () => this.#feeds.delete(account);
+      const feed = memo(this.#feeds, account, () => this.#create(proof, onClosed));
       feed.join(subscription);
       return feed;
     }).events;
@@ -261,36 +269,18 @@ export abstract class ListFeeds<
 
   /** Called when a write may have changed the account. The feed polls before its interval is over. */
   accountChanged(account: Account): void {
-    this.feeds.get(account)?.accountChanged();
+    this.#feeds.get(account)?.accountChanged();
   }
 
-  get polled(): number {
-    return this.#running.length;
-  }
-
-  get delayed(): number {
-    return this.#running.filter(({ state }) => state.status === 'DELAYED').length;
-  }
-
-  get subscriptions(): number {
-    return this.#running.reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0);
-  }
-
-  /** The time since a polled feed's list was last confirmed, for the feed with the oldest list; 0 without feeds. */
-  get oldestSeconds(): number {
-    const nowMs = this.#options.clock.now();
-    const ages = this.#running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
-    return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs / 1000), 0);
+  /** The feeds that are polled now. */
+  get running(): readonly Feed[] {
+    return [...this.#feeds.values()].filter(({ isPolled }) => isPolled);
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */
   close(): void {
     this.#isClosed = true;
-    for (const feed of this.feeds.values()) feed.close();
-    this.feeds.clear();
-  }
-
-  get #running(): readonly Feed[] {
-    return [...this.feeds.values()].filter(({ isPolled }) => isPolled);
+    for (const feed of this.#feeds.values()) feed.close();
+    this.#feeds.clear();
   }
 }

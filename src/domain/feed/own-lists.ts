@@ -23,6 +23,8 @@ interface Rows<Row> extends ReadTimes {
   readonly rows: readonly Row[];
 }
 
+type OwnFeeds<Row extends Identified> = ListFeeds<OwnFeed<Row>, Row, Rows<Row>, ListEvent<Row>>;
+
 /** The team's own live lists. The feeds of each list are made when it is first watched. */
 export class OwnLists {
   readonly #options: OwnListOptions;
@@ -33,13 +35,16 @@ export class OwnLists {
     this.#options = options;
   }
 
-  of<Row extends Identified>(declaration: object, source: () => ListSource<Row>): OwnFeeds<Row> {
-    let feeds = this.#lists.get(declaration);
-    if (feeds === undefined) {
-      feeds = new OwnFeeds(this.#options, source()) as unknown as OwnFeeds<never>;
-      this.#lists.set(declaration, feeds);
-    }
-    return feeds as unknown as OwnFeeds<Row>;
+  of<Row extends Identified>(declaration: object, sourceOf: () => ListSource<Row>): OwnFeeds<Row> {
+    const known = this.#lists.get(declaration);
+    if (known !== undefined) return known as unknown as OwnFeeds<Row>;
+    const source = sourceOf();
+    const feeds: OwnFeeds<Row> = new ListFeeds(
+      this.#options,
+      (proof, onClosed) => new OwnFeed(proof, this.#options, source, onClosed),
+    );
+    this.#lists.set(declaration, feeds as unknown as OwnFeeds<never>);
+    return feeds;
   }
 
   /** Called when a write may have changed the account. */
@@ -47,44 +52,12 @@ export class OwnLists {
     for (const feeds of this.#lists.values()) feeds.accountChanged(account);
   }
 
-  get polled(): number {
-    return this.#sum(({ polled }) => polled);
-  }
-
-  get delayed(): number {
-    return this.#sum(({ delayed }) => delayed);
-  }
-
-  get subscriptions(): number {
-    return this.#sum(({ subscriptions }) => subscriptions);
+  get running(): readonly OwnFeed<never>[] {
+    return [...this.#lists.values()].flatMap((feeds) => feeds.running);
   }
 
   close(): void {
     for (const feeds of this.#lists.values()) feeds.close();
-  }
-
-  #sum(figureOf: (feeds: OwnFeeds<never>) => number): number {
-    return [...this.#lists.values()].reduce((sum, feeds) => sum + figureOf(feeds), 0);
-  }
-}
-
-export class OwnFeeds<Row extends Identified> extends ListFeeds<
-  OwnFeed<Row>,
-  Row,
-  Rows<Row>,
-  ListEvent<Row>
-> {
-  readonly #options: OwnListOptions;
-  readonly #source: ListSource<Row>;
-
-  constructor(options: OwnListOptions, source: ListSource<Row>) {
-    super(options);
-    this.#options = options;
-    this.#source = source;
-  }
-
-  protected override create(proof: AccountProof, onClosed: () => void): OwnFeed<Row> {
-    return new OwnFeed(proof, this.#options, this.#source, onClosed);
   }
 }
 

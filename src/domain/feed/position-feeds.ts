@@ -88,18 +88,18 @@ export class Feeds extends ListFeeds<Feed, Position, PositionsAnswer, FeedEvent>
   readonly #options: FeedOptions;
 
   constructor(options: FeedOptions) {
-    super(options);
+    super(options, (proof, onClosed) => new Feed(proof, options, onClosed));
     this.#options = options;
   }
 
   /** The list of a running feed, if a query can use it instead of a call. */
   current(viewer: Viewer, proof = this.#options.ledger.account(viewer)): PositionsAnswer | null {
-    return this.#feedOf(proof)?.current ?? null;
+    return this.of(proof)?.current ?? null;
   }
 
   /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
   shown(viewer: Viewer, proof = this.#options.ledger.account(viewer)): FeedState | null {
-    const state = this.#feedOf(proof)?.state;
+    const state = this.of(proof)?.state;
     return state?.list ? state : null;
   }
 
@@ -112,14 +112,6 @@ export class Feeds extends ListFeeds<Feed, Position, PositionsAnswer, FeedEvent>
     const { schedule, pollMs } = this.#options;
     // A breaker does not open for 429s and broken answers, so it cannot report this recovery.
     schedule.answered(pollMs);
-    this.#feedOf(proof)?.served(list);
-  }
-
-  protected override create(proof: AccountProof, onClosed: () => void): Feed {
-    return new Feed(proof, this.#options, onClosed);
-  }
-
-  #feedOf(proof: AccountProof | null): Feed | undefined {
-    return proof === null ? undefined : this.feeds.get(proof.account);
+    this.of(proof)?.served(list);
   }
 }

@@ -5,7 +5,7 @@ import type { Sessions } from '../account/sessions.ts';
 import { RetryPause } from '../retry-pause.ts';
 import type { FeedState } from './feed-state.ts';
 import type { ListFeedOptions } from './list-feed.ts';
-import type { PollTurn } from './poll-schedule.ts';
+import type { ScheduledPoll } from './poll-schedule.ts';
 import type { FeedSubscription } from './subscription.ts';
 import type { TokenRotation } from './token-rotation.ts';
 
@@ -24,7 +24,7 @@ export class SessionReads {
   readonly #account: Account;
   readonly #state: FeedState;
   readonly #tokens: TokenRotation;
-  readonly #turn: PollTurn;
+  readonly #scheduled: ScheduledPoll;
   readonly #retry: RetryPause;
   #followers = 0;
   /** The followers of the session's figures. For these the session is read more often. */
@@ -44,7 +44,7 @@ export class SessionReads {
     this.#account = account;
     this.#state = state;
     this.#tokens = tokens;
-    this.#turn = options.schedule.join(() => this.#start());
+    this.#scheduled = options.schedule.join(() => this.#start());
     this.#retry = new RetryPause(options, options.pollMs);
   }
 
@@ -66,21 +66,21 @@ export class SessionReads {
   leave({ hasFigures }: FeedSubscription): void {
     this.#count(-1, hasFigures);
     if (this.#followers > 0) return;
-    this.#options.schedule.leave(this.#turn);
+    this.#options.schedule.leave(this.#scheduled);
     this.#release();
   }
 
   /** Called after each poll, and when the account has changed. Polls set the pace. */
   plan(): void {
     if (this.#followers === 0 || this.#isReading || !this.#retry.isOver) return;
-    if (this.#wantedAfter() !== null) this.#options.schedule.soon(this.#turn);
+    if (this.#wantedAfter() !== null) this.#options.schedule.soon(this.#scheduled);
   }
 
   #count(more: 1 | -1, hasFigures: boolean): void {
     this.#followers += more;
     if (hasFigures) this.#figureFollowers += more;
     const perSecond = this.#figureFollowers > 0 ? 1000 / this.#figuresMs : 0;
-    this.#options.schedule.setDemand(this.#turn, perSecond);
+    this.#options.schedule.setDemand(this.#scheduled, perSecond);
   }
 
   /** The interval of reads for followers of figures: a little less than that of the polls, because a poll can be early. */

@@ -56,7 +56,7 @@ export class Bulkhead {
    * Waits for a connection, for half of the call's deadline at most. Resolves to the call with the rest of its deadline; to
    * null if no connection came free in time, or if the client left.
    */
-  async turn(call: WireCall, entry: Entry): Promise<WireCall | null> {
+  async enqueue(call: WireCall, entry: Entry): Promise<WireCall | null> {
     const startedAtMs = this.#clock.now();
     const mostMs = longestWaitMs(call);
     if (!(await this.#wait(entry, mostMs, call.signal))) return null;

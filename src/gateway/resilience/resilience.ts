@@ -128,8 +128,8 @@ export class Resilience {
   readonly #attempt: Send = async (call) => {
     const bulkhead = ofArea(this.#bulkheads, call);
     const entry = entryOf(call.caller);
-    // Usually a connection is free. After a wait, less of the call's deadline is left, so `turn` returns a changed call.
-    const begun = bulkhead.take(entry) ? call : await bulkhead.turn(call, entry);
+    // Usually a connection is free. After a wait, less of the call's deadline is left, so `enqueue` returns a changed call.
+    const begun = bulkhead.take(entry) ? call : await bulkhead.enqueue(call, entry);
     if (begun === null) return this.#ended(call, notAttempted('busy', BUSY));
     let lateAnswer: Promise<Exchange> | undefined;
     try {

@@ -11,12 +11,12 @@ function createPolls(pollsPerSecond: number, feeds: number, pollMs = 1_000) {
   const schedule = new PollSchedule({ clock, pollsPerSecond, random });
   const polls: { readonly feed: number; readonly atMs: number }[] = [];
   const turns = Array.from({ length: feeds }, (_, feed) => {
-    const turn = schedule.join(() => {
+    const scheduled = schedule.join(() => {
       polls.push({ feed, atMs: clock.now() });
-      schedule.every(turn, pollMs, clock.now());
+      schedule.every(scheduled, pollMs, clock.now());
     });
-    schedule.every(turn, pollMs, clock.now() - random() * pollMs);
-    return turn;
+    schedule.every(scheduled, pollMs, clock.now() - random() * pollMs);
+    return scheduled;
   });
   return { clock, schedule, polls, turns, startMs: clock.now() };
 }
