@@ -37,7 +37,7 @@ export const queryResolvers = (readsOf) => ({
   withdrawalMethods: (_, _args, context) => readsOf(context).withdrawalMethods(context.token),
   customerId: (_, _args, context) => readsOf(context).customerId(context.token),
   instruments: async (_, { first, filter }, context) => {
-    const { list } = await readsOf(context).catalog(context.token);
-    return { nodes: search(list, filter.search, first) };
+    const { index } = await readsOf(context).catalog(context.token);
+    return { nodes: search(index, filter.search, first) };
   },
 });

@@ -19,8 +19,8 @@ const ENDPOINTS: Readonly<Record<string, (token: string, body: Buffer) => Promis
   '/home': home,
   '/search': async (token, body) => {
     const { term } = JSON.parse(body.toString()) as { term: string };
-    const { list } = await reads.catalog(token, get);
-    const nodes = search(list, term, SEARCH_ROWS).map(
+    const { index } = await reads.catalog(token, get);
+    const nodes = search(index, term, SEARCH_ROWS).map(
       ({ id, name, description, logo, leverage, digits }) => ({
         id,
         name,

@@ -3,6 +3,7 @@ import type { WireSession } from '../../../src/gateway/operations/get-session.ts
 import type { WireMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
+import { indexOf } from './search.ts';
 
 /** Calls the gateway, and returns the JSON of its answer. Each server that uses these reads passes its own HTTP client. */
 export type Get = (path: string, token: string) => Promise<unknown>;
@@ -31,7 +32,10 @@ export const reads = {
       const rows = await get(`/trading/tickers/${encodeURIComponent(group)}`, token);
       const list = (rows as WireInstrument[]).map(toInstrument);
       list.sort((a, b) => (a.id < b.id ? -1 : 1));
-      return { list, byId: new Map(list.map((instrument) => [instrument.id, instrument])) };
+      return {
+        index: indexOf(list),
+        byId: new Map(list.map((instrument) => [instrument.id, instrument])),
+      };
     });
   },
 

@@ -1,49 +1,66 @@
 import type { toInstrument } from './mapping.ts';
 
 type Instrument = ReturnType<typeof toInstrument>;
+/** The instruments with a word that begins alike, each with the rank of its match; the best matches are first. */
+type Matches = ReadonlyMap<Instrument, number>;
+
+/** The matches of each beginning of a word. */
+export type SearchIndex = ReadonlyMap<string, Matches>;
 
 const BETWEEN_WORDS = /[\s\p{P}]/u;
+const NO_MATCHES: Matches = new Map();
 
-/** Scans every instrument. The best matches are first: the symbol, its beginning, the name, the description. */
-export function search(
-  instruments: readonly Instrument[],
-  term: string,
-  count: number,
-): Instrument[] {
-  const words = term.toLowerCase().trim().split(/\s+/);
-  const found: { rank: number; instrument: Instrument }[] = [];
-  for (const instrument of instruments) {
-    const rank = rankOf(instrument, words);
-    if (rank !== null) found.push({ rank, instrument });
+/** What a word is matched with, by rank: the symbol, its beginning, the words of the name, those of the description. */
+const BEGINNINGS_BY_RANK: readonly ((instrument: Instrument) => readonly string[])[] = [
+  ({ symbol }) => [symbol.toLowerCase()],
+  ({ symbol }) => beginningsAt(symbol.toLowerCase(), 0),
+  ({ name }) => beginningsIn(name.toLowerCase()),
+  ({ description }) => beginningsIn(description.toLowerCase()),
+];
+
+/** `instruments` are sorted by their ids, and so are those of equal rank. */
+export function indexOf(instruments: readonly Instrument[]): SearchIndex {
+  const index = new Map<string, Map<Instrument, number>>();
+  for (const [rank, beginningsOf] of BEGINNINGS_BY_RANK.entries()) {
+    for (const instrument of instruments) {
+      for (const beginning of beginningsOf(instrument)) {
+        const matches = index.get(beginning) ?? new Map<Instrument, number>();
+        index.set(beginning, matches);
+        if (!matches.has(instrument)) matches.set(instrument, rank);
+      }
+    }
   }
-  // Instruments of equal rank are sorted by their ids.
+  return index;
+}
+
+/** The word that is matched worst decides. */
+export function search(index: SearchIndex, term: string, count: number): Instrument[] {
+  const words = term.toLowerCase().trim().split(/\s+/);
+  const matches = words.map((word) => index.get(word) ?? NO_MATCHES);
+  const [fewest = NO_MATCHES, ...others] = matches.sort((a, b) => a.size - b.size);
+  const found: { rank: number; instrument: Instrument }[] = [];
+  for (const [instrument, ownRank] of fewest) {
+    // The matches of one word are sorted already.
+    if (others.length === 0 && found.length === count) break;
+    const ranks = others.map((other) => other.get(instrument) ?? Infinity);
+    const rank = Math.max(ownRank, ...ranks);
+    if (rank < Infinity) found.push({ rank, instrument });
+  }
   found.sort((a, b) => a.rank - b.rank || (a.instrument.id < b.instrument.id ? -1 : 1));
   return found.slice(0, count).map(({ instrument }) => instrument);
 }
 
-/** Returns the rank of the word that is matched worst, from 0 for the symbol to 3; null if a word is not found. */
-function rankOf(instrument: Instrument, words: readonly string[]): number | null {
-  const symbol = instrument.symbol.toLowerCase();
-  const name = instrument.name.toLowerCase();
-  const description = instrument.description.toLowerCase();
-  let worst = 0;
-  for (const word of words) {
-    if (symbol === word) continue;
-    else if (symbol.startsWith(word)) worst = Math.max(worst, 1);
-    else if (hasWord(name, word)) worst = Math.max(worst, 2);
-    else if (hasWord(description, word)) worst = Math.max(worst, 3);
-    else return null;
+function beginningsIn(text: string): string[] {
+  const beginnings: string[] = [];
+  for (let start = 0; start < text.length; start += 1) {
+    const startsWord = start === 0 || BETWEEN_WORDS.test(text[start - 1] as string);
+    if (startsWord) beginnings.push(...beginningsAt(text, start));
   }
-  return worst;
+  return beginnings;
 }
 
-/** Returns true if one of the text's words starts with `beginning`. */
-function hasWord(text: string, beginning: string): boolean {
-  let index = text.indexOf(beginning);
-  while (index !== -1) {
-    const startsWord = index === 0 || BETWEEN_WORDS.test(text[index - 1] as string);
-    if (startsWord) return true;
-    index = text.indexOf(beginning, index + 1);
-  }
-  return false;
+/** The beginnings of the word at `start`, which a space ends. */
+function beginningsAt(text: string, start: number): string[] {
+  const [word = ''] = text.slice(start).split(/\s/, 1);
+  return Array.from(word, (_, index) => word.slice(0, index + 1));
 }
