@@ -73,7 +73,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
     null,
   ],
   'src/cli/orders.ts': ["await import('../check/check.ts');", IMPORT],
-  'src/cli/check.ts': ["import '../check/check.ts';", null],
+  'src/cli/commands.ts': ["import '../check/check.ts';", null],
   'src/check/left.ts': ["import type { Terminal } from '../cli/dispatch.ts';", IMPORT],
   'src/check/own.ts': ["import '../app.ts';", null],
   'src/app/inner.ts': ["import '../engine/execution/x.ts';", IMPORT],

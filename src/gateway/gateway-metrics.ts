@@ -30,8 +30,8 @@ export class GatewayMetrics {
   readonly #brokenAnswers;
   /**
    * The fields that the latest answer lacked, by operation and path, and named as in the tables: a rename on the wire keeps
-   * the label. An answer whose list is empty changes nothing, because
-   * an account without positions must not hide a missing field.
+   * the label. An answer whose list is empty changes nothing, because an account without positions must not hide a missing
+   * field.
    */
   readonly #absent = new Map<string, Reading['absent']>();
   /** The parts of each gateway whose calls are counted. */
@@ -59,16 +59,21 @@ export class GatewayMetrics {
       operation,
     );
     registry.gauges('circuit_open', '1 while a breaker of the area is open.', ['area'], () =>
-      this.#circuits(),
+      this.#areas().map(({ area, isOpen }) => [Number(isOpen), area]),
     );
     registry.gauges(
       'gateway_connections',
       'Connections to the gateway by area, in use and open; max is their bound.',
       ['area', 'state'],
-      () => this.#connections(),
+      () =>
+        this.#areas().flatMap(({ area, stats, width }) => [
+          [stats.running, area, 'used'],
+          [stats.connected, area, 'open'],
+          [width, area, 'max'],
+        ]),
     );
     registry.gauges('gateway_calls_waiting', 'Calls that wait for a connection.', ['area'], () =>
-      this.#waiting(),
+      this.#areas().map(({ area, stats, waiting }) => [stats.queued + waiting, area]),
     );
     registry.gauge(
       'gateway_clock_skew_seconds',
@@ -140,28 +145,16 @@ export class GatewayMetrics {
     }
   }
 
-  *#circuits(): Generator<[number, string]> {
-    for (const { pools, resilience } of this.#watched) {
-      for (const area of pools.byArea.keys()) yield [Number(resilience.isOpen(area)), area];
-    }
-  }
-
-  *#connections(): Generator<[number, string, string]> {
-    for (const { pools } of this.#watched) {
-      for (const [area, { stats }] of pools.byArea) {
-        yield [stats.running, area, 'used'];
-        yield [stats.connected, area, 'open'];
-        yield [pools.widths[area] ?? 0, area, 'max'];
-      }
-    }
-  }
-
-  *#waiting(): Generator<[number, string]> {
-    for (const { pools, resilience } of this.#watched) {
-      for (const [area, { stats }] of pools.byArea) {
-        yield [stats.queued + resilience.waiting(area), area];
-      }
-    }
+  #areas() {
+    return this.#watched.flatMap(({ pools, resilience }) =>
+      [...pools.byArea].map(([area, { stats }]) => ({
+        area,
+        stats,
+        width: pools.widths[area] ?? 0,
+        isOpen: resilience.isOpen(area),
+        waiting: resilience.waiting(area),
+      })),
+    );
   }
 
   *#missingFields(): Generator<[number, string, string]> {
