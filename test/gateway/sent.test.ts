@@ -2,20 +2,22 @@ import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
+import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
 import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { GRANT } from '../../src/gateway/operations/login.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
-import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
+import { LIMIT_ORDER, type LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Pools } from '../../src/gateway/pools.ts';
 import { provedAs } from '../support/accounts.ts';
-import { accepted, pathOf } from '../support/ask-gateway.ts';
+import { accepted, orderBody, pathOf } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, limitOrder, marketOrder, openClient } from './open-client.ts';
 
-const ACCEPTED = accepted();
+/** The answer to an order, and to a small write. */
+const ACCEPTED = { ...accepted(), ...ACKNOWLEDGED.toWire({ success: true }) };
 const accept: Script = (socket) => socket.write(answer(200, ACCEPTED));
 const silence: Script = () => {};
 /** One connection for each of the three areas: reads, orders and the other calls. */
@@ -251,7 +253,7 @@ test('no order is sent on a used connection', async () => {
 test('a second answer on a connection is not taken for the answer to the next order', async () => {
   await using gateway = await startScriptedGateway((socket) => {
     const whole = answer(200, ACCEPTED);
-    const poison = answer(200, accepted('another order'));
+    const poison = answer(200, { ...ACCEPTED, ...accepted('another order') });
     socket.write(Buffer.concat([whole, poison]));
   });
   await using open = openClient(gateway.url, NARROW);
@@ -303,31 +305,30 @@ const limit =
   (change: Partial<LimitOrder>): Place =>
   (client) =>
     client.order(anyCaller, OPERATIONS.placeLimitOrder, { ...limitOrder, ...change });
-const UNITS = { symbol: 'AAPL', direction: 'buy', type: 'unit', amount: 1 };
-const MONEY = { symbol: 'AAPL', direction: 'sell', type: 'amount', amount: 250.5 };
-const LIMIT = { symbol: 'AAPL', direction: 'sell', amount: 100, price: 500 };
+const MONEY = { direction: 'sell', type: 'amount', amount: 250.5 } as const;
+const LIMIT = { symbol: 'AAPL', direction: 'buy', amount: 100, price: 500 } as const;
 
 test.each<[string, Place, object]>([
-  ['units', market({}), UNITS],
+  ['units', market({}), orderBody()],
   [
     'money, a price and a comment',
     market({ side: 'SELL', size: { by: 'amount', value: 250.5 }, price: 99, comment: 'c' }),
-    { ...MONEY, price: 99, comment: 'c' },
+    orderBody({ ...MONEY, price: 99, comment: 'c' }),
   ],
   [
     'levels by price and money',
     market({ stopLoss: { by: 'price', value: 90 }, takeProfit: { by: 'amount', value: 6 } }),
-    { ...UNITS, sl: 90, tpAmount: 6 },
+    orderBody({ sl: 90, tpAmount: 6 }),
   ],
   [
     'levels by money and price',
     market({ stopLoss: { by: 'amount', value: 5 }, takeProfit: { by: 'price', value: 110 } }),
-    { ...UNITS, slAmount: 5, tp: 110 },
+    orderBody({ slAmount: 5, tp: 110 }),
   ],
   [
     'a limit, levels and a comment',
     limit({ side: 'BUY', stopLoss: 490, takeProfit: 510, comment: 'c' }),
-    { ...LIMIT, direction: 'buy', sl: 490, tp: 510, comment: 'c' },
+    LIMIT_ORDER.toWire({ ...LIMIT, sl: 490, tp: 510, comment: 'c' }),
   ],
 ])('an order with %s sends exactly the requested fields', async (_, place, body) => {
   await using gateway = await startScriptedGateway(accept);

@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/gateway/define-operation.ts';
+import { errorBody } from '../../../src/gateway/operations/conventions.ts';
 import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { GRANT } from '../../../src/gateway/operations/login.ts';
 import { SUBMITTED } from '../../../src/gateway/operations/submitted.ts';
+import type { OperationName } from '../../../src/gateway/operations.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { Routes } from '../../../src/sandbox/routes.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { accepted } from '../../support/ask-gateway.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { limitOrder, marketOrder, wordFor } from '../open-client.ts';
+import { sessionWith } from '../wire/rows.ts';
 import { caller, openResilient } from './open-resilient.ts';
 
 const down: Script = (socket) => socket.write(answer(503, {}));
@@ -220,7 +225,7 @@ describe('a sign-in', () => {
     return wordFor(client.write(by, OPERATIONS.login, { email, password: 'password' }));
   };
   test('is held back if the gateway is unreachable, but not because of failures of other users', async () => {
-    const granted = answer(200, { access_token: 'token' });
+    const granted = answer(200, { [GRANT.names.accessToken]: 'token' });
     const gateway = await startScriptedGateway((socket, { body }) =>
       socket.write(body.includes(failingEmail) ? answer(500, {}) : granted),
     );
@@ -237,16 +242,17 @@ describe('a sign-in', () => {
 });
 
 describe('among the operations of one area', () => {
-  const snapshot = { login: '1001', group: 'g' };
-  /** Requests whose path contains one of these texts get a 500. */
-  const failingPaths = new Set<string>();
-  const bodyFor = (path: string) => {
-    if (path.includes('session')) return snapshot;
-    return path.includes('tickers') ? [] : { positions: [] };
+  const routes = new Routes('mobile-wallet');
+  /** These operations get a 500. */
+  const failing = new Set<OperationName>();
+  const bodies: Partial<Record<OperationName, unknown>> = {
+    getSession: sessionWith({ login: 1001 }),
+    getAllTickers: [],
+    getOpenPositions: OPEN_POSITIONS.toWire({ positions: [] }),
   };
-  const script: Script = (socket, { path }) => {
-    const isFailing = [...failingPaths].some((part) => path.includes(part));
-    socket.write(isFailing ? answer(500, {}) : answer(200, bodyFor(path)));
+  const script: Script = (socket, { method, path }) => {
+    const operation = routes.find(method, path.split('?')[0] ?? '')?.operation ?? 'login';
+    socket.write(failing.has(operation) ? answer(500, {}) : answer(200, bodies[operation]));
   };
   const readSession = ({ client }: TestClient, account: number) => {
     const question = { login: loginNamed('1001'), onOwned() {} };
@@ -256,15 +262,15 @@ describe('among the operations of one area', () => {
   test('only the failing operation is held back', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
-    failingPaths.clear();
-    failingPaths.add('session');
+    failing.clear();
+    failing.add('getSession');
     for (let account = 0; account < 30; account += 1) {
       await open.runClockUntil(readSession(open, account));
     }
     expect(open.circuitChanges).toEqual(['getSession open']);
     expect(await open.runClockUntil(readPositions(open, 1))).toBe('answer');
     expect(open.resilience.isOpen('reads')).toBe(true);
-    failingPaths.clear();
+    failing.clear();
     await open.clock.advance(5_000);
     expect(await readSession(open, 1)).toBe('answer');
     expect(open.circuitChanges).toEqual(['getSession open', 'getSession closed']);
@@ -274,7 +280,7 @@ describe('among the operations of one area', () => {
   test('two failing operations cause one warning, which ends when both succeed again', async () => {
     await using gateway = await startScriptedGateway(script);
     await using open = openResilient(gateway.url);
-    for (const part of ['session', 'positions']) failingPaths.add(part);
+    for (const name of ['getSession', 'getOpenPositions'] as const) failing.add(name);
     for (let account = 0; account < 30; account += 1) {
       const bothReads = [readSession(open, account), readPositions(open, account)];
       await open.runClockUntil(Promise.all(bothReads));
@@ -283,12 +289,12 @@ describe('among the operations of one area', () => {
     // The second breaker opens without a warning, but is named in the reason.
     expect(open.circuitChanges).toHaveLength(1);
     expect(reason()).toMatch(/^gateway failing: (?=.*getSession)(?=.*getOpenPositions)/);
-    failingPaths.delete('session');
+    failing.delete('getSession');
     await open.clock.advance(2_000);
     expect(await readSession(open, 1)).toBe('answer');
     expect(open.circuitChanges).toHaveLength(1);
     expect(reason()).toBe('gateway failing: getOpenPositions (5xx)');
-    failingPaths.clear();
+    failing.clear();
     expect(await readPositions(open, 1)).toBe('answer');
     expect(open.circuitChanges.at(-1)).toBe('getOpenPositions closed');
     expect(reason()).toBeNull();
@@ -431,8 +437,7 @@ describe('orders that a gateway receives and does not answer', () => {
     await open.clock.advance(5_000);
     expect([await trySend(open, 6), await trySend(open, 7)]).toEqual([true, false]);
     // The gateway's own answer to a probe closes the breaker, although it is a 500.
-    script = (socket) =>
-      socket.write(answer(500, SUBMITTED.toWire({ success: false, orderId: '', error: 'DOWN' })));
+    script = (socket) => socket.write(answer(500, errorBody('submit', { error: 'DOWN' })));
     await open.clock.advance(5_000);
     expect([await trySend(open, 8), await trySend(open, 9)]).toEqual([true, true]);
     expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -13,7 +14,7 @@ const FAILURES: Readonly<Record<string, Script>> = {
   'a broken connection': (socket) => socket.resetAndDestroy(),
 };
 
-const positions = answer(200, { positions: [] });
+const positions = answer(200, OPEN_POSITIONS.toWire({ positions: [] }));
 
 /** Sends the given answers in turn, and then repeats the last. */
 function inTurn(...answers: readonly Buffer[]): Script {
