@@ -9,7 +9,7 @@ interface UnknownTokensParts {
   readonly limiter: TradingLimiter;
   /** The hashes of tokens that the gateway has accepted or `login` has returned. */
   readonly known: KnownKeys;
-  readonly ledger: Pick<ProofLedger, 'isAccepted'>;
+  readonly ledger: Pick<ProofLedger, 'isAccepted' | 'onRefused'>;
 }
 
 /** Overlapping gateway calls with one unknown token. */
@@ -33,15 +33,12 @@ export class UnknownTokens {
 
   constructor(parts: UnknownTokensParts) {
     this.#parts = parts;
+    // A refused token counts as unknown again.
+    parts.ledger.onRefused(({ tokenHash }) => parts.known.delete(tokenHash));
   }
 
   accepted({ tokenHash }: Viewer): void {
     this.#parts.known.add(tokenHash);
-  }
-
-  /** The token counts as unknown again. */
-  refused({ tokenHash }: Viewer): void {
-    this.#parts.known.delete(tokenHash);
   }
 
   /** Throws if the call is not allowed. */

@@ -53,10 +53,7 @@ export function createViewerGateway({
         return answer;
       },
       (error: unknown) => {
-        if (isGatewayError(error, 'unauthenticated')) {
-          ledger.refused(viewer);
-          unknownTokens.refused(viewer);
-        }
+        if (isGatewayError(error, 'unauthenticated')) ledger.refused(viewer);
         throw error;
       },
     );
@@ -113,10 +110,7 @@ export function createViewerGateway({
       onLate?: (end: OrderEnd) => void,
     ): Promise<OrderEnd> {
       const noteRefusal = (end: OrderEnd) => {
-        const isRefused = end.sent && end.answered && end.status === 401;
-        if (!isRefused) return;
-        ledger.refused(viewer);
-        unknownTokens.refused(viewer);
+        if (end.sent && end.answered && end.status === 401) ledger.refused(viewer);
       };
       const onLateEnd =
         onLate &&

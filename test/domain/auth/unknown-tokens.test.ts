@@ -44,7 +44,7 @@ function setUp(shared?: SharedKeys) {
   };
   const refuse = async (token: string, address?: string) => ended(begin(token, address), REFUSED);
   const proofsLeft = (address = ADDRESS) => limiter.take('proofs', addressClient(address), 0).left;
-  return { clock, known, guard, begin, ended, refuse, proofsLeft, calls: () => calls };
+  return { clock, known, ledger, guard, begin, ended, refuse, proofsLeft, calls: () => calls };
 }
 
 describe('an unknown token', () => {
@@ -130,10 +130,10 @@ describe('a known token', () => {
   };
 
   test('passes without proofs left for its address, until it is refused', async () => {
-    const { known, guard, begin, ended } = await setUpExhausted();
+    const { known, ledger, guard, begin, ended } = await setUpExhausted();
     known.add(toToken('mine').hash);
     expect(await ended(begin('mine'), 'accept')).toBe('fine');
-    guard.refused(viewerOf('mine'));
+    ledger.refused(viewerOf('mine'));
     expect(await ended(begin('mine'), 'accept')).toBe('unknown tokens');
     guard.accepted(viewerOf('mine'));
     expect(await ended(begin('mine'), 'accept')).toBe('fine');
