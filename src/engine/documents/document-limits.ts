@@ -29,6 +29,8 @@ const MAX_NAME_LENGTH = 255;
 const MAX_SELECTIONS = 10_000;
 const MAX_REPEATED_PAIRS = 10_000;
 
+type Check = (limit: Parameters<typeof tooComplex>[0], value: number, maximum: number) => void;
+
 /**
  * Checks each operation with its fragments expanded, and each fragment alone, because validation checks unused fragments
  * too. Each limit is reported once.
@@ -42,53 +44,40 @@ export function limitErrors(
   const totals: Totals = { selections: 0, repeatedPairs: 0 };
   for (const node of definitions) {
     if (!isExecutableDefinitionNode(node)) continue;
-    const size = new ExpandedSize(node, fragments, totals);
-    for (const [limit, value, maximum] of measured(node, size, limits, schema)) {
-      if (value <= maximum || errors.has(limit)) continue;
+    const check: Check = (limit, value, maximum) => {
+      if (value <= maximum || errors.has(limit)) return;
       const error = tooComplex(limit, value, maximum);
       const isOneOfSeveral = definitions.length > 1;
       errors.set(limit, isOneOfSeveral ? located(error, { nodes: [node] }) : error);
-    }
+    };
+    const { directives: own = [], variableDefinitions: variables = [] } = node;
+    const ofVariables = variables.flatMap((variable) => variable.directives ?? []);
+    const size = new ExpandedSize(node, fragments, totals);
+    const directives = size.directives + own.length + ofVariables.length;
+    check('variables', variables.length, MAX_VARIABLES);
+    check('MAX_DEPTH', size.depth, limits.maxDepth);
+    check('name length', size.longestName, MAX_NAME_LENGTH);
+    check('MAX_ALIASES', size.aliases, limits.maxAliases);
+    check('MAX_DIRECTIVES', directives, limits.maxDirectives);
+    check('selections', totals.selections, MAX_SELECTIONS);
+    check('repeated fields', totals.repeatedPairs, MAX_REPEATED_PAIRS);
+    const isMutation = 'operation' in node && node.operation === 'mutation';
+    if (isMutation) checkMutation(size.rootFields, schema, check);
   }
   return [...errors.values()];
 }
 
-type Measured = readonly [limit: Parameters<typeof tooComplex>[0], value: number, maximum: number];
-
-function measured(
-  node: ExecutableDefinitionNode,
-  { depth, aliases, directives, longestName, rootFields, totals }: ExpandedSize,
-  limits: DocumentLimits,
+function checkMutation(
+  selected: ReadonlyMap<string, number>,
   schema: GraphQLSchema,
-): readonly Measured[] {
-  const { directives: own = [], variableDefinitions: variables = [] } = node;
-  const isMutation = 'operation' in node && node.operation === 'mutation';
-  const ofVariables = variables.flatMap((variable) => variable.directives ?? []);
-  return [
-    ['variables', variables.length, MAX_VARIABLES],
-    ['MAX_DEPTH', depth, limits.maxDepth],
-    ['name length', longestName, MAX_NAME_LENGTH],
-    ['MAX_ALIASES', aliases, limits.maxAliases],
-    ['MAX_DIRECTIVES', directives + own.length + ofVariables.length, limits.maxDirectives],
-    ['selections', totals.selections, MAX_SELECTIONS],
-    ['repeated fields', totals.repeatedPairs, MAX_REPEATED_PAIRS],
-    ...(isMutation ? mutationFields(rootFields, schema) : []),
-  ];
-}
-
-function mutationFields(
-  rootFields: ReadonlyMap<string, number>,
-  schema: GraphQLSchema,
-): readonly Measured[] {
-  const all = [...rootFields.values()].reduce((total, count) => total + count, 0);
-  const fields = Object.values(schema.getMutationType()?.getFields() ?? {});
-  return [
-    ['mutation fields', all, MAX_MUTATION_FIELDS],
-    ...fields.map((field) => {
-      const count = rootFields.get(field.name) ?? 0;
-      return [`${field.name} fields`, count, traitOf(field, 'mostSelected') ?? Infinity] as const;
-    }),
-  ];
+  check: Check,
+): void {
+  const all = [...selected.values()].reduce((total, count) => total + count, 0);
+  check('mutation fields', all, MAX_MUTATION_FIELDS);
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) {
+    const maximum = traitOf(field, 'mostSelected') ?? Infinity;
+    check(`${field.name} fields`, selected.get(field.name) ?? 0, maximum);
+  }
 }
 
 /** The counts of a definition together with all definitions before it. */

@@ -1,13 +1,6 @@
-import {
-  type FieldNode,
-  type GraphQLField,
-  GraphQLInt,
-  getNamedType,
-  getNullableType,
-  isListType,
-} from 'graphql';
+import { type FieldNode, GraphQLInt, getNamedType, getNullableType, isListType } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
-import type { ReadValue } from './compiler/selections.ts';
+import type { Field, ReadValue } from './compiler/selections.ts';
 
 /** Returns the number of things that a schema's trait `listSize` or `scans` names, such as the entries of a list. */
 export type SizeOf = (name: string) => number;
@@ -17,8 +10,6 @@ export interface RequestValues {
   readonly read: ReadValue;
   readonly sizeOf: SizeOf;
 }
-
-type Field = GraphQLField<unknown, unknown>;
 
 /** The default for lists without a known size. */
 const USUAL_SIZE = 50;

@@ -1,6 +1,5 @@
 import {
   type FieldNode,
-  type GraphQLField,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
@@ -14,21 +13,15 @@ import {
 } from 'graphql';
 import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
-import { extraForList, weightOfKey } from '../operation/meter.ts';
-import { listKey, literalOf, type Selections } from './compiler/selections.ts';
+import { extraForList, type Weights, weightOfKey } from '../operation/meter.ts';
+import { type Field, listKey, literalOf, type Selections } from './compiler/selections.ts';
 import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
 
 /** The coerced variables of a request. */
 type Variables = Readonly<Record<string, unknown>>;
 
 /** The facts about an operation that depend on the variables, and on the sizes of lists. */
-export interface RequestFacts {
-  /** The number of fields that the answer can contain. */
-  readonly cost: number;
-  /** The number of those fields that are in no list. */
-  readonly ownFields: number;
-  /** The number of fields of one item of each list, without those of lists in the item, by `listKey`. */
-  readonly itemFields: ReadonlyMap<number, number>;
+export interface RequestFacts extends Weights {
   /**
    * The names of the data that the fields read (their trait `reads`). Root fields with a plan of their own have an entry
    * under their response key; all others share the entry ''. Reads below a list are left out: the list may be empty.
@@ -89,7 +82,6 @@ function shapeOf(value: unknown): unknown {
   return affectsFacts ? value : 'given';
 }
 
-type Field = GraphQLField<unknown, unknown>;
 /** The types that an object can have. */
 type Types = readonly GraphQLObjectType[];
 

@@ -51,7 +51,7 @@ const INVALID =
  * Returns the argument that an invalid variable is used for, such as `input.size.units`, because a form knows its inputs
  * but not the variables. Null if the message is not about a variable.
  */
-export function argumentInMessage(message: string, document: DocumentNode): string | null {
+function argumentInMessage(message: string, document: DocumentNode): string | null {
   const found = INVALID.exec(message);
   if (!found) return null;
   const [, variable = '', path = '', field] = found;
@@ -76,7 +76,7 @@ function argumentOfVariable(variable: string, document: DocumentNode): string {
 type Ancestor = ASTNode | readonly ASTNode[] | undefined;
 
 /** The argument that contains a node, or a part of it; '' if there is none. */
-export function argumentAround(ancestors: readonly Ancestor[]): string {
+function argumentAround(ancestors: readonly Ancestor[]): string {
   return ancestors.flatMap(argumentName).join('.');
 }
 

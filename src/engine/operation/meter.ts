@@ -13,7 +13,7 @@ const ENTRIES_PER_FIELD = 8;
 export const FIELDS_PER_ERROR = 16;
 
 /** The weights of the parts of an answer, in fields. */
-interface Weights {
+export interface Weights {
   /** The estimated fields of the answer. */
   readonly cost: number;
   /** The fields that are in no list. */

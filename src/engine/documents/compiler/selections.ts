@@ -4,6 +4,7 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
   isAbstractType,
@@ -17,6 +18,7 @@ import { memo } from '../../../lib/caches.ts';
 /** Reads a value of a document: a literal, or the value of a variable; undefined if the variable is not known. */
 export type ReadValue = (node: ValueNode) => unknown;
 
+export type Field = GraphQLField<unknown, unknown>;
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 export class Selections {
