@@ -1,5 +1,5 @@
 /** How far the gateway's clock is ahead of this machine's. */
-export interface MeasuredSkew {
+interface MeasuredSkew {
   /** Null until two answers of the gateway agree. */
   readonly ms: number | null;
   /** Null until the first answer of the gateway. */

@@ -10,7 +10,7 @@ const KEY_LIFE_MS = (24 * 60 - 15) * 60_000;
 export const KEY_MARGIN_MS = KEY_AHEAD_MS + APART_MS;
 
 /** What a store remembers when it judges a key that has no record. */
-export interface Memory {
+interface Memory {
   /** Keys that were made until then may have a record that is missing. Null until it is decided, after a creation or a loss. */
   readonly sinceMs: number | null;
   /** When the latest record of the account was removed to make room; 0 if none was. */

@@ -57,7 +57,7 @@ function copyNextVersion() {
   return { program: join(copy, 'src', 'main.ts'), format: formats[0] ?? Number.NaN };
 }
 
-/** Goes on to the next version and back, twice. Repeats of an order are answered by the version that has it, and refused by the other. */
+/** Goes on to the next version, back, and forward again. Repeats of an order are answered by the version that has it, and refused by the other. */
 async function expectNoneTwice(stores: Stores): Promise<void> {
   const { program, format } = copyNextVersion();
   await using sandbox = await startSandbox({ tickMs: 0, instruments: 40 });
@@ -126,7 +126,7 @@ async function expectNoneTwice(stores: Stores): Promise<void> {
   }
   // The next version in the place of this one, and this one in the place of the next.
   await expectNoStart({ ...versions.next, environment: versions.this.environment });
-  for (const to of ['next', 'this', 'next', 'this'] as const) {
+  for (const to of ['next', 'this', 'next'] as const) {
     await change(to);
     await using one = await start(versions[to]);
     await withClient(one, (client) => trade(client, versions[to]));
