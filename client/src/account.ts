@@ -1,4 +1,4 @@
-import type { Result } from './core.ts';
+import type { AccountListener, Result } from './core.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
 import { fireAndForget } from './fire-and-forget.ts';
@@ -33,11 +33,12 @@ interface Known {
 /** Asks the server for the account of each token, because a token's own claims are not verified here. */
 export class Accounts {
   readonly #options: AccountsOptions;
-  readonly #listeners: Listeners<[login: string | null]>;
+  readonly #listeners: Listeners<Parameters<AccountListener>>;
   readonly #disposed = new AbortController();
   #known: Known | null = null;
   /** The login that the server named last, even after `changed`: null after signing out, undefined before the first one. */
   #lastLogin: string | null | undefined = undefined;
+  #hasTakenToken = false;
   #signIn: { login: string | null } = { login: null };
   /** Whether the present sign-in was read, as by an order or a mutation that refers to it. */
   #isUsed = false;
@@ -77,6 +78,7 @@ export class Accounts {
 
   /** A new token may belong to another account than the last one. */
   tokenTaken(token: string): void {
+    this.#hasTakenToken = true;
     // After the user was signed out, listeners wait for the next account.
     const isAwaited = this.#lastLogin === null && this.#listeners.size > 0;
     if (this.#firstToken !== null || isAwaited) fireAndForget(this.loginOf(token));
@@ -100,8 +102,9 @@ export class Accounts {
     this.#known = null;
     this.#firstToken = null;
     if (this.#lastLogin === null) return;
+    const former = this.#hasTakenToken ? this.#lastLogin : null;
     this.#lastLogin = null;
-    this.#listeners.notify(null);
+    this.#listeners.notify(null, former);
   }
 
   get login(): string | null {
@@ -114,7 +117,7 @@ export class Accounts {
     return this.#signIn;
   }
 
-  onChange(listener: (login: string | null) => void): () => void {
+  onChange(listener: AccountListener): () => void {
     return this.#listeners.add(listener);
   }
 
@@ -139,12 +142,12 @@ export class Accounts {
   #found(token: string, login: string): void {
     // The app may pass another account's token without announcing it.
     if (this.#signIn.login !== login) this.#signIn = { login };
-    const isFirst = this.#lastLogin === undefined && token === this.#firstToken;
-    const isChange = this.#lastLogin !== login && !isFirst;
+    const former = this.#lastLogin;
+    const isFirst = former === undefined && token === this.#firstToken;
     this.#lastLogin = login;
     this.#options.onLogin();
-    if (!isChange) return;
+    if (former === login || isFirst) return;
     this.#options.onChange();
-    this.#listeners.notify(login);
+    this.#listeners.notify(login, former);
   }
 }

@@ -1,7 +1,7 @@
 import { Accounts } from './account.ts';
 import { ACCOUNT_OPERATION, type LoginAnswer } from './account-operation.ts';
 import { callApp } from './call-app.ts';
-import type { Core, Result } from './core.ts';
+import type { AccountListener, Core, Result } from './core.ts';
 import { endpointOf } from './endpoint.ts';
 import type { Environment } from './environment.ts';
 import type { TradingGraphError } from './errors.ts';
@@ -139,7 +139,7 @@ export class ClientCore implements Core {
     }
   }
 
-  onAccountChange(listener: (login: string | null) => void): () => void {
+  onAccountChange(listener: AccountListener): () => void {
     return this.#accounts.onChange(listener);
   }
 

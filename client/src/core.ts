@@ -69,6 +69,9 @@ export interface OwnSink<Data> extends Sink<Data> {
   unreachable?(): void;
 }
 
+/** `former` is the login before: null if nobody was signed in, undefined if the server had not named it. */
+export type AccountListener = (login: string | null, former: string | null | undefined) => void;
+
 /** The state and functions that the parts of the client share. */
 export interface Core {
   readonly environment: Environment;
@@ -100,7 +103,7 @@ export interface Core {
    * Calls the listener when another account signs in, or the user signs out. The former account's connection is closed by
    * then, and new subscriptions belong to the new account. Returns a function that removes the listener.
    */
-  onAccountChange(listener: (login: string | null) => void): () => void;
+  onAccountChange(listener: AccountListener): () => void;
   /** The login that the server named last; null while it is unknown, or no user is signed in. */
   readonly login: string | null;
   /** The present sign-in. An operation remembers the sign-in at its start, and never runs for another account. */

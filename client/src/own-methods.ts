@@ -1,5 +1,5 @@
 import type { ClientCore } from './client-core.ts';
-import type { RequestOptions, Result } from './core.ts';
+import type { AccountListener, RequestOptions, Result } from './core.ts';
 import type { Operation } from './operation.ts';
 
 /** A client for queries and mutations. */
@@ -20,7 +20,7 @@ export interface RequestsClient {
    * Calls the listener when another account signs in, or the user signs out (null), so that the screen can drop the former
    * account's data. The first known account is not a change. Returns a function that removes the listener.
    */
-  onAccountChange(listener: (login: string | null) => void): () => void;
+  onAccountChange(listener: AccountListener): () => void;
   /** Call it when the signed-in user changes. Otherwise the client notices the change only at the next request. */
   tokenChanged(): Promise<void>;
   /** Ends everything: requests and subscriptions fail with `DISPOSED`, and no timer or connection remains. */

@@ -15,6 +15,7 @@ import {
   possibleTypes,
   typesWithoutId,
 } from '../src/schema.ts';
+import { fakeClient } from '../src/testing.ts';
 import { signedIn } from './support/client.ts';
 
 const schema = buildSchema(
@@ -79,21 +80,19 @@ test('all operations of another client go through this one, and an error without
   });
 });
 
-test('a cache forgets once when an account ends, and keeps the first data of the next', () => {
-  let changed: (login: string | null) => void = () => {};
-  const client = {
-    onAccountChange(listener: typeof changed) {
-      changed = listener;
-      return () => {};
-    },
-  };
+test('a cache forgets once when an account ends, not at a start without one, and keeps the first data of the next', async () => {
+  const { client, market } = fakeClient();
+  onTestFinished(() => client.dispose());
   let forgotten = 0;
   onAccountEnd(client, () => {
     forgotten += 1;
   });
-  const counts = ['2', null, '3', '4', null].map((login) => {
-    changed(login);
-    return forgotten;
-  });
-  expect(counts).toEqual([1, 2, 2, 3, 4]);
+  const counts: number[] = [];
+  for (const login of [null, '2', '3', null, '4', null]) {
+    await market.signIn(login);
+    await client.tokenChanged();
+    await client.query('{ news }', undefined, { account: 'nobody' });
+    counts.push(forgotten);
+  }
+  expect(counts).toEqual([0, 0, 1, 2, 2, 3]);
 });
