@@ -115,7 +115,8 @@ export function pageOf(
     const isMatch = (ordinal: number) =>
       (matches === null || matches.classes[ordinal] !== MATCH.none) &&
       (test === null || test(instruments[ordinal] as Instrument));
-    const isAll = matches === null && test === null;
+    // An order by relevance has the matches alone.
+    const isAll = test === null && (matches === null || order.by === 'RELEVANCE');
     const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
     const { length } = ordinals;
     const compareAt = (index: number) =>

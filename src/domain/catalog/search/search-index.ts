@@ -162,5 +162,6 @@ function inOrder(classes: Uint8Array): Uint32Array {
     // Most searches match a few instruments only.
     if (match !== MATCH.none) byClass[match]?.push(ordinal);
   }
-  return Uint32Array.from(byClass.flat());
+  // Several times as fast as `from`, which iterates.
+  return new Uint32Array(byClass.flat());
 }
