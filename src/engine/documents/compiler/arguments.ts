@@ -1,12 +1,13 @@
-import { type FieldNode, type GraphQLField, getArgumentValues, type VariableValues } from 'graphql';
-import { NotCompilableError } from './not-compilable-error.ts';
-import { mayHoldVariable } from './selections.ts';
+import { type FieldNode, getArgumentValues, type VariableValues } from 'graphql';
+import { type Field, mayHoldVariable } from './selections.ts';
 
-export type Field = GraphQLField<unknown, unknown>;
 type Values = Readonly<Record<string, unknown>>;
 export type ArgumentsOf = (variables: VariableValues) => readonly Values[];
 
 const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
+
+/** Thrown where an operation selects what only the reference executor executes. */
+export class NotCompilableError extends Error {}
 
 /** The arguments of the resolvers that an operation calls. Those without variables are read once. */
 export class Arguments {

@@ -13,12 +13,11 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import { shapeOf } from '../../../lib/shape-of.ts';
-import { Arguments, type ArgumentsOf, type Field } from './arguments.ts';
+import { Arguments, type ArgumentsOf, NotCompilableError } from './arguments.ts';
 import { completeLeaf, isPlainLeaf, notWhole } from './leaves.ts';
 import { abandon, isPromiseLike } from './metering.ts';
-import { NotCompilableError } from './not-compilable-error.ts';
 import type { Complete, NullableFields, Run, Target } from './run.ts';
-import { listKey, literalOf, type Selections } from './selections.ts';
+import { type Field, listKey, literalOf, type Selections } from './selections.ts';
 
 /** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;

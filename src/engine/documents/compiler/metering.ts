@@ -1,7 +1,6 @@
 import {
   defaultFieldResolver,
   type GraphQLCompositeType,
-  type GraphQLField,
   type GraphQLFieldResolver,
   GraphQLID,
   type GraphQLSchema,
@@ -15,9 +14,8 @@ import {
 } from 'graphql';
 import { memo } from '../../../lib/caches.ts';
 import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter.ts';
-import { listKey } from './selections.ts';
+import { type Field, listKey } from './selections.ts';
 
-type Field = GraphQLField<unknown, unknown>;
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 
 export type Metering = ReturnType<typeof createMetering>;

@@ -1,2 +1,0 @@
-/** Thrown where an operation selects what only the reference executor executes. */
-export class NotCompilableError extends Error {}
