@@ -14,6 +14,7 @@ import {
 } from './gateway-error.ts';
 import { isSignIn, type OperationTraits } from './operation-traits.ts';
 import { ACKNOWLEDGED } from './operations/acknowledged.ts';
+import { VERDICT } from './operations/conventions.ts';
 
 /** The consequences of an exchange, in one table, so that metrics, breakers, retries and errors agree. */
 interface Judgement {
@@ -149,7 +150,7 @@ function isOfInterface(answer: Answer): boolean {
   if (answer.status < 500) return true;
   // Proxies write JSON too, but only the gateway reports whether the order was a success.
   const body = jsonOf(answer);
-  return isObject(body) && ('success' in body || Object.keys(body).length === 0);
+  return isObject(body) && (VERDICT in body || Object.keys(body).length === 0);
 }
 
 const MAX_INDENT_LENGTH = 64; // Before the first brace of a body.

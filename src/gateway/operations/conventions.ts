@@ -16,6 +16,9 @@ export function tokenIn(header: string | readonly string[] | undefined): string 
   return isBearer ? header.slice('Bearer '.length) : null;
 }
 
+/** The field by which the answer to an order, a refusal too, reports whether it was a success. */
+export const VERDICT = 'success';
+
 /**
  * The shapes of the error bodies: `{error, message, details}`, `{error, message}`, `{message}`, or an order's `{success, err,
  * message}`. A sign-in also answers `{error, ok}`, even with a 200, and its 401 and 403 are about the input.
@@ -47,7 +50,7 @@ export function errorBody(shape: ErrorShape, { error, message, details, email }:
     case 'message':
       return { message };
     case 'submit':
-      return { success: false, err: error, message };
+      return { [VERDICT]: false, err: error, message };
     case 'plain':
       return { error, message };
     case 'details':

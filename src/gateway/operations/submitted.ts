@@ -3,7 +3,7 @@ import type { OrderReply } from '../define-operation.ts';
 import type { Answer } from '../exchange.ts';
 import * as f from '../fields.ts';
 import { digits, type Row, readingIn, text } from '../scalars.ts';
-import { readError } from './conventions.ts';
+import { readError, VERDICT } from './conventions.ts';
 import type { Side } from './holdings.ts';
 
 /** The order number: a string, or a number whose digits all count; `shown` is null if they cannot be shown. */
@@ -17,7 +17,7 @@ const orderId: f.Field<{ readonly shown: string | null }, string, null, 'value'>
 
 /** The gateway guarantees none of these fields: `{}` is a documented body. Without `success` the outcome is unknown. */
 export const SUBMITTED = f.table('Submitted', {
-  success: f.flag,
+  success: f.from(VERDICT, f.flag),
   orderId,
   error: f.from('err', f.unneeded(f.text)),
   message: f.unneeded(f.text),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { read } from '../../../src/gateway/define-operation.ts';
-import { errorBody } from '../../../src/gateway/operations/conventions.ts';
 import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
 import { GRANT } from '../../../src/gateway/operations/login.ts';
 import { SUBMITTED } from '../../../src/gateway/operations/submitted.ts';
@@ -437,7 +436,8 @@ describe('orders that a gateway receives and does not answer', () => {
     await open.clock.advance(5_000);
     expect([await trySend(open, 6), await trySend(open, 7)]).toEqual([true, false]);
     // The gateway's own answer to a probe closes the breaker, although it is a 500.
-    script = (socket) => socket.write(answer(500, errorBody('submit', { error: 'DOWN' })));
+    script = (socket) =>
+      socket.write(answer(500, SUBMITTED.toWire({ success: false, orderId: '', error: 'DOWN' })));
     await open.clock.advance(5_000);
     expect([await trySend(open, 8), await trySend(open, 9)]).toEqual([true, true]);
     expect(open.circuitChanges).toEqual(['orders open', 'orders closed']);
