@@ -48,7 +48,7 @@ const FAULTS: readonly (readonly [Words, Readonly<Record<string, Script>>])[] = 
     {
       'nothing wrong': raw(answer(200, GOOD)),
       'informational answers before the answer': raw(
-        `HTTP/1.1 102\r\na: b\r\n\r\nHTTP/1.1 103 Hints\r\na: 100\r\n\r\n${answer(200, GOOD)}`,
+        `HTTP/1.1 102\r\na: b\r\n\r\nHTTP/1.1 103 Hints\r\nage: 100\r\n\r\n${answer(200, GOOD)}`,
       ),
       'the last byte that fits': raw(
         answer(200, `${whole}${' '.repeat(MAX_BYTES - whole.length)}`),

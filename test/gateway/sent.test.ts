@@ -165,6 +165,29 @@ describe('the AbortSignal of a client', () => {
     await eventually(() => expect(gateway.openConnections).toBe(0));
   });
 
+  test('aborts a read that waits for a connection, and nothing is sent', async () => {
+    const answers: (() => void)[] = [];
+    await using gateway = await startScriptedGateway((socket) => {
+      answers.push(() => socket.write(answer(200, CUSTOMER_ID.toWire({ customerId: 'c' }))));
+    });
+    await using open = openClient(gateway.url, NARROW);
+    const readWith = (signal?: AbortSignal) =>
+      open.client.read({ ...anyCaller, ...(signal && { signal }) }, OPERATIONS.getCustomerId);
+    const first = readWith();
+    await eventually(() => expect(answers).toHaveLength(1));
+    const controller = new AbortController();
+    const waiting = readWith(controller.signal);
+    controller.abort();
+    await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' });
+    const last = readWith();
+    answers[0]?.();
+    await first;
+    await eventually(() => expect(answers).toHaveLength(2));
+    answers[1]?.();
+    expect(await last).toBe('c');
+    expect(gateway.requests).toHaveLength(2);
+  });
+
   test('does not abort a write, in flight or waiting', async () => {
     const answers: (() => void)[] = [];
     await using gateway = await startScriptedGateway((socket) => {
