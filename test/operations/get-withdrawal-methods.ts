@@ -2,7 +2,7 @@ import { methodsIn } from '../../src/gateway/operations/get-withdrawal-methods.t
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { plainRead } from './operation-case.ts';
 
-const row = {
+export const row = {
   id: 7,
   title: 'Bank',
   icon: 'bank',
@@ -23,6 +23,6 @@ export const getWithdrawalMethods = plainRead(OPERATIONS.getWithdrawalMethods, m
     ...[[row], {}, null, [[null]], ['x'], '[[]]'].map((body) => [body, null] as const),
     [[], []],
     [[[]], []],
-    [[[row]], [{ ...row, id: '7', group: 0 }]],
+    [[[row], [], [row]], [0, 2].map((group) => ({ ...row, id: '7', group }))],
   ],
 });

@@ -4,32 +4,6 @@ import { atMost } from '../../support/steps.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { position } from './scripted-gateway.ts';
 
-test('a change of only the order of the rows is an event of the list, but not of its changes', async () => {
-  const { clock, gateway, viewer, followChanges, followPositions } = createLiveBench();
-  gateway.set(LOGIN, [position('a'), position('b')]);
-  const [changes, lists] = [followChanges(viewer('phone')), followPositions(viewer('phone'))];
-  await clock.advance(1_000);
-  gateway.set(LOGIN, [position('b'), position('a')]);
-  await clock.advance(3_000);
-  const ids = lists.events.map(({ upserted }) => upserted.map(({ id }) => id).join(''));
-  expect(ids).toEqual(['ab', 'ba']);
-  expect(changes.events).toHaveLength(1);
-});
-
-test('the list is not emitted again if only the session or the status has changed', async () => {
-  const { clock, gateway, viewer, followAccount, followPositions } = createLiveBench();
-  gateway.set(LOGIN, [position('a')]);
-  const lists = followPositions(viewer('phone'));
-  const figures = followAccount(viewer('tablet'), { follows: 'figures' });
-  await clock.advance(3_000);
-  gateway.setAccount(LOGIN, { balance: 5 });
-  await clock.advance(6_000);
-  gateway.failWith('unavailable');
-  await clock.advance(1_500);
-  expect(figures.events).toHaveLength(3);
-  expect(lists.events).toHaveLength(1);
-});
-
 test.each([
   ['intervalMs', 1, 15_000],
   ['heartbeatSeconds', 15, 60],

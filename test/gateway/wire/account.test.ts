@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ACCESS, SESSION } from '../../../src/gateway/operations/get-session.ts';
+import { METHOD, methodsIn } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import { digestOfIds, ORDER, ORDERS, POSITIONS } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/scalars.ts';
+import { row as method } from '../../operations/get-withdrawal-methods.ts';
 import { toSession } from './read-session.ts';
 import {
   lostOf,
@@ -74,6 +76,11 @@ describe.each<
   ['order', orderValues, (change) => orders(orderWith(change))?.[0]],
   ['session', sessionValues, session],
   ['access', sessionValues.access, accessIn],
+  [
+    'withdrawal method',
+    method,
+    (change) => methodsIn([[METHOD.toWire({ ...method, ...change })]], readingIn('auto'))?.[0],
+  ],
 ])('a field of %s', (_, values, map) => {
   const required = ['symbol', 'login'];
   // Positions and orders, the rows with a symbol, need their id too.
