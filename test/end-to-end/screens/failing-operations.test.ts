@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { errorBody } from '../../../src/gateway/operations/conventions.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
+import { sessionWith } from '../../gateway/wire/rows.ts';
 import { type GraphQLAnswer, startTestApp, type TestApp } from '../../support/app.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
@@ -41,6 +43,7 @@ const ERROR = {
 eyJhbGciOiJIUzI1NiJ9.eyJsb2dpbiI6MX0.c2lnbmF0dXJl`,
   details: { phone: '+49 151 12345678' },
 };
+const ERROR_BODY = errorBody('details', ERROR);
 const REDACTED = {
   error: 'RESTRICTED',
   message: 'Account […] of […] is restricted, see Bearer […] or\n[…]',
@@ -71,24 +74,28 @@ const status = (code: number, body: unknown = '', headers: Readonly<Record<strin
 const after = (seconds: number) => ({ 'retry-after': String(seconds) });
 
 const CASES: readonly Case[] = [
-  ['403', status(403, ERROR), { code: 'FORBIDDEN', retryable: false, ...redacted }],
-  ['429 for 900 s', status(429, ERROR, after(900)), { ...limited, retryAfter: 900, ...redacted }],
+  ['403', status(403, ERROR_BODY), { code: 'FORBIDDEN', retryable: false, ...redacted }],
+  [
+    '429 for 900 s',
+    status(429, ERROR_BODY, after(900)),
+    { ...limited, retryAfter: 900, ...redacted },
+  ],
   ['429 until a past date', status(429, '', retryAfterDate(-90)), { ...limited, retryAfter: 1 }],
   ['429 without a time', status(429), { ...limited, retryAfter: expect.any(Number) }],
   [
     '503 until a date',
-    status(503, ERROR, retryAfterDate(900)),
+    status(503, ERROR_BODY, retryAfterDate(900)),
     { ...unavailable, retryAfter: 900, ...redacted },
   ],
   // Clients do not get this body, because it describes the gateway's internals.
-  ['500 with a time', status(500, ERROR, after(1200)), unavailable],
+  ['500 with a time', status(500, ERROR_BODY, after(1200)), unavailable],
   [
     '423 with the snapshot’s error body',
-    status(423, LOCKED),
+    status(423, errorBody('message', { error: '', ...LOCKED })),
     { ...refused, gatewayError: { error: null, ...LOCKED } },
   ],
   ['404 with an error body without texts', status(404, { error: 404, message: null }), contract],
-  ['408', status(408, ERROR), { code: 'GATEWAY_TIMEOUT', retryable: true }],
+  ['408', status(408, ERROR_BODY), { code: 'GATEWAY_TIMEOUT', retryable: true }],
   ['garbage', { kind: 'garbage' }, contract],
   ['JSON of another shape', status(200, { entirely: 'different' }), contract],
 ];
@@ -175,5 +182,5 @@ test('a token whose snapshot is forbidden can read a cached catalog after two ot
 
 /** The snapshot may lack any field, so only the login of another account makes its shape wrong. */
 function bodyOf({ status, body }: AnyFault, operation: OperationName): unknown {
-  return status === 200 && operation === 'getSession' ? { login: 1 } : body;
+  return status === 200 && operation === 'getSession' ? sessionWith({ login: 1 }) : body;
 }

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { INSTRUMENT } from '../../../src/gateway/operations/get-all-tickers.ts';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { POSITION } from '../../../src/gateway/operations/holdings.ts';
+import { positionWith } from '../../gateway/wire/rows.ts';
 import { startTestApp } from '../../support/app.ts';
-import { askGateway } from '../../support/ask-gateway.ts';
+import { askGateway, onWire } from '../../support/ask-gateway.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
@@ -9,7 +12,7 @@ import { webSocketClient } from '../live/watcher.ts';
 
 const screen = useSignedInApp();
 
-const listOf = (id: string) => ({ positions: [{ id, symbol: 'AAPL' }] });
+const listOf = (id: string) => OPEN_POSITIONS.toWire({ positions: [positionWith({ id })] });
 const fakePositions = (id: string, more = {}) => screen.fake('getOpenPositions', listOf(id), more);
 
 describe('the newest list of positions', () => {
@@ -121,10 +124,13 @@ test('a figure of a position that a double cannot hold exactly is null', async (
   const figures =
     '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
   const others =
-    '"priceOpen":0.30000000000000001,"sl":-9007199254740991,"timeCreate":1735689600000';
+    '"priceOpen":0.30000000000000001,"stopLoss":-9007199254740991,"createdAt":1735689600000';
   screen.fake(
     'getOpenPositions',
-    `{"positions":[{"id":"a","symbol":"AAPL",${figures},${others}}]}`,
+    onWire(
+      { names: { ...POSITION.names, ...OPEN_POSITIONS.names } },
+      `{"positions":[{"id":"a","symbol":"AAPL",${figures},${others}}]}`,
+    ),
   );
   const { positions, positionTotals } = await screen.read(
     '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',

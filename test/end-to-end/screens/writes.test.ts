@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { errorBody } from '../../../src/gateway/operations/conventions.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { startTestApp } from '../../support/app.ts';
 import { keyOf } from '../../support/order-keys.ts';
@@ -51,7 +52,7 @@ describe.each(WRITES)('%s', (field, input, isRepeatable) => {
     expect(errors).toEqual([]);
     expect(data[field]).toEqual({ __typename: 'Acknowledged', success: true });
     const reason = { error: 'NOT_THIS', message: 'Not this one.', details: { why: ['so'] } };
-    const body = { ...reason, more: 1 };
+    const body = { ...errorBody('details', reason), more: 1 };
     app.sandbox.fail({ operation: field, kind: 'status', status: 422, body });
     const rejected = await send(input);
     expect(rejected.errors).toEqual([]);
