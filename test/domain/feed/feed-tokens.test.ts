@@ -57,6 +57,25 @@ test('a token without proof gets no new list', async () => {
   expect(gateway.polls.length).toBeLessThan(names.length * 30);
 });
 
+test('a token without proof polls first', async () => {
+  const { clock, gateway, viewer, followChanges, prove } = createLiveBench({ proofMs: 1_500 });
+  const devices = ['idle', 'one', 'other'].map((name) => viewer(name));
+  for (const device of devices) followChanges(device);
+  const [, ...busy] = devices;
+  for (let times = 0; times < 24; times += 1) {
+    // Calls of these devices renew their proofs, but only polls renew that of the idle device.
+    await clock.advance(500);
+    for (const device of busy) prove(device);
+  }
+  // The first poll was sent when there was only one token.
+  const pollers = gateway.polls.slice(1).map(({ token }) => token);
+  const idleAt = pollers.flatMap((token, index) => (token === 'token of idle' ? [index] : []));
+  // In its turn it would be each third.
+  const gaps = idleAt.slice(1).map((index, before) => index - (idleAt[before] ?? 0));
+  expect(gaps.length).toBeGreaterThan(3);
+  expect(new Set(gaps)).toEqual(new Set([2]));
+});
+
 test('a token refused by another operation gets no event until its next poll ends its subscriptions', async () => {
   const { clock, gateway, ledger, viewer, followChanges } = createLiveBench();
   const phone = viewer('phone');
