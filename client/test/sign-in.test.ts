@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_OPERATION } from '../src/account-operation.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { Environment } from '../src/environment.ts';
-import type { RequestsClient } from '../src/requests.ts';
+import { createRequests, type RequestsClient } from '../src/requests.ts';
 import { fakeClient } from '../src/testing.ts';
 
 /** A user of the app. Each user has two tokens, such as `a1` and `a2`. The server refuses `a1` alone. */
@@ -232,4 +232,22 @@ test('listeners are not called for the first account, even if the app has announ
   await signIn('700001');
   await learnLogin(client);
   expect([client.login, accounts]).toEqual(['700001', []]);
+});
+
+test('a client without listeners does not request the account again', async () => {
+  const { market } = fakeClient({ data: () => ({ buy: null }) });
+  const { network } = market;
+  const environment = network.environment();
+  const client = createRequests({ url: 'http://facade/graphql', token: market.token, environment });
+  await client.mutate(BUY);
+  await client.tokenChanged();
+  await market.pass(0);
+  expect(client.login).toBe(null);
+  await learnLogin(client);
+  expect(client.login).toBe('700001');
+  network.reach = 'gone';
+  await market.signIn('700002');
+  await client.tokenChanged();
+  await market.pass(10);
+  expect(network.pending).toBe(0);
 });

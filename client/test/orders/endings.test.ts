@@ -135,6 +135,20 @@ test.each([
   },
 );
 
+test('while the app takes long for a token the client stays on its connection', async () => {
+  let waitMs = 0;
+  const slow = async () => {
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return phone.token;
+  };
+  // Real time passes here: with faster time a busy machine would look like a dead connection.
+  const { orders, core } = phone.open({ token: slow as unknown as () => string | null });
+  await core.account();
+  waitMs = 3_000;
+  expect(await orders.ticket(PATIENT).place(buying('slow token'))).toMatchObject(ACCEPTED);
+  expect([phone.line.sockets, phone.line.orders]).toEqual([0, 1]);
+});
+
 test('while the gateway is slow the client stays on its connection, even if a proxy answers the ping', async () => {
   let pings = 0;
   const fetching: typeof fetch = async (input, init) => {

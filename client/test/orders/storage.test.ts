@@ -123,6 +123,21 @@ test('a ticket is durable if its key was stored, and a new ticket is durable if 
   expect(orders.ticket().isDurable).toBe(true);
 });
 
+test('a storage that never answers is reported, at the start and at a tap', async () => {
+  for (const step of ['set', 'delete', 'keys'] as const) phone.storage.hanging.add(step);
+  const device = await phone.openKnown({}, { after: hurried });
+  const placing = device.orders.ticket().place(buying('silent'), { withinMs: 1_000 });
+  const resuming = device.orders.resume({ withinMs: 60_000 });
+  await expect(resuming).rejects.toMatchObject({ code: 'STORAGE' });
+  expect(await placing).toMatchObject(unsent('STORAGE'));
+});
+
+/** Shortens each delay to a tenth, such as the ten seconds for a silent storage. */
+function hurried(ms: number, task: () => void): () => void {
+  const timer = setTimeout(task, ms / 10);
+  return () => clearTimeout(timer);
+}
+
 /** A storage whose first write waits until `release`, which resolves after the write. */
 function delayFirstWrite(storage: MemoryStorage) {
   const gate = Promise.withResolvers<void>();
