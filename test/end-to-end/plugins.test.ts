@@ -103,23 +103,6 @@ describe('a plugin', () => {
     }
   });
 
-  test('that copies a result adds only its own extensions', async () => {
-    const plugin: TeamPlugin = {
-      onExecute: () => ({
-        onExecuteDone: ({ result, setResult }) =>
-          setResult({ ...result, extensions: { mine: true } }),
-      }),
-    };
-    await using app = await startTestApp({}, { plugins: [plugin] });
-    const token = await app.signIn();
-    for (let time = 0; time < 2; time += 1) {
-      const { text } = await send(app, 'POST', '{ instrument(id: "AAPL") { name } }', { token });
-      const { extensions, ...answer } = JSON.parse(text);
-      expect(answer).toEqual({ data: { instrument: { name: 'Apple Inc.' } } });
-      expect(extensions).toMatchObject({ mine: true });
-    }
-  });
-
   test('can change the events of a subscription, which still ends when its client leaves', async () => {
     const plugin: TeamPlugin = {
       onSubscribe: () => ({

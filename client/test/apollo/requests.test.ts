@@ -1,4 +1,4 @@
-import { CombinedGraphQLErrors, gql } from '@apollo/client';
+import { gql } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { newKey } from '../../../test/support/order-keys.ts';
@@ -88,34 +88,6 @@ describe('an order', () => {
       expect(cached?.placedOrder).toMatchObject({ idempotencyKey, replayed: true });
     },
   );
-});
-
-test('a number that is not finite, such as NaN from an empty form field, is refused before anything is sent', async () => {
-  const { input } = order('AAPL');
-  const stopLoss = { price: Number.parseFloat('') };
-  const sent = device.apollo.mutate({
-    mutation: PLACE,
-    variables: { input: { ...input, stopLoss } },
-  });
-  const error: unknown = await sent.catch((thrown: unknown) => thrown);
-  expect(CombinedGraphQLErrors.is(error) && error.errors[0]?.extensions).toMatchObject({
-    code: 'BAD_USER_INPUT',
-    retryable: false,
-    argument: 'input.stopLoss.price',
-  });
-  const { client } = device;
-  const refusedFor = async (variables: object) => {
-    const { errors } = await client.query<unknown, object>('{ __typename }', variables);
-    return errors[0]?.extensions.argument;
-  };
-  // Each path names the number that is not finite.
-  expect(await refusedFor({ of: [1, { deep: [Number.NaN] }] })).toBe('of[1].deep[0]');
-  expect(await refusedFor({ boxed: new Number(Number.NaN) })).toBe('boxed');
-  expect(await refusedFor({ own: { toJSON: () => -1 / 0 } })).toBe('own');
-  expect(proxy.accepted).toBe(0);
-  // Values that JSON can write are sent.
-  expect(await refusedFor({ own: { toJSON: () => 'text', NaN: Number.NaN } })).toBeUndefined();
-  expect(await refusedFor({ none: null, left: undefined, at: new Date(0) })).toBeUndefined();
 });
 
 describe('a token', () => {

@@ -5,10 +5,8 @@ import { describeInBrowser } from '../../../test/support/describe-in-browser.ts'
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
-import { startedOnce } from '../../../test/support/started.ts';
 import { endPrograms, type Program, startProgram } from '../support/example-process.ts';
 import { createApp, type InstalledApp, packagesOf } from '../support/installed-app.ts';
-import { startOrderLine } from '../support/order-line.ts';
 import { namedSamples } from '../support/samples.ts';
 import { FORM_APPS } from './form-apps.ts';
 
@@ -20,8 +18,6 @@ const DONE = 'Done.';
 const UNKNOWN = /^We have no confirmation of your order\./;
 
 const service = sharedApp({ LOGIN_LIMIT_PER_MINUTE: '1000', RATE_LIMIT_PER_MINUTE: '1000000' });
-/** The network between the web server and the service. */
-const line = startedOnce(() => startOrderLine(() => service.url));
 
 const suites = await Promise.all(
   FORM_APPS.map(async (own) => ({
@@ -43,9 +39,7 @@ describeInBrowser('the guide’s form', (browser) => {
         url = `http://127.0.0.1:${port}`;
         await create(app, url);
         for (const [file, { text }] of namedSamples(guide)) {
-          // The browser calls the service itself, for the live list.
-          const isBrowsers = /positions\./i.test(file);
-          app.write(file, text.replaceAll(GUIDES_URL, isBrowsers ? service.url : line.url));
+          app.write(file, text.replaceAll(GUIDES_URL, service.url));
         }
         await app.install();
         await app.run(...build);
@@ -107,16 +101,6 @@ describeInBrowser('the guide’s form', (browser) => {
         await eventually(() => expect(calls()).toBe(1));
         // The browser ends either the reload or the form's request.
         await page.reload().catch(() => {});
-        await says(page, DONE);
-        expect(calls()).toBe(1);
-      });
-
-      test('an answer that is lost is asked for again', async () => {
-        await using visitor = await visit();
-        const { page } = visitor;
-        await openForm(page);
-        line.next.push('answer-lost');
-        await page.getByRole('button', { name: 'Buy 1' }).click();
         await says(page, DONE);
         expect(calls()).toBe(1);
       });

@@ -1,5 +1,4 @@
 import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -8,7 +7,6 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-ports.ts';
 import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { sharedApp } from '../../../test/support/shared-app.ts';
-import { getDataID } from '../../src/schema.ts';
 import { endPrograms, startProgram } from '../support/example-process.ts';
 import { createApp, type InstalledApp, packagesOf } from '../support/installed-app.ts';
 import { namedSamples } from '../support/samples.ts';
@@ -41,61 +39,6 @@ const service = sharedApp({ POSITIONS_POLL_MS: '100' });
 const { packages, reason } = await packagesOf(join(import.meta.dirname, 'recipe-packages'));
 
 describe.skipIf(reason !== '')(`the guides for other GraphQL clients${reason}`, () => {
-  test.each([
-    [
-      'with getDataID Relay keeps an order and its position apart',
-      { getDataID },
-      ['of the position', 'of the order'],
-    ],
-    ['by itself Relay merges an order and its position', {}, ['of the order', 'of the order']],
-  ])('%s, which have one number', (_name, options, kept) => {
-    const relay = createRequire(join(packages, 'package.json'))('relay-runtime');
-    const scalar = (name: string) => ({
-      kind: 'ScalarField',
-      alias: null,
-      args: null,
-      name,
-      storageKey: null,
-    });
-    const list = (name: string, concreteType: string) => ({
-      ...scalar(name),
-      kind: 'LinkedField',
-      concreteType,
-      plural: true,
-      selections: [scalar('id'), scalar('comment')],
-    });
-    const selections = [list('positions', 'Position'), list('orders', 'Order')];
-    const own = { name: 'Both', argumentDefinitions: [], selections };
-    const operation = relay.createOperationDescriptor(
-      {
-        kind: 'Request',
-        fragment: { ...own, kind: 'Fragment', type: 'Query', metadata: null, abstractKey: null },
-        operation: { ...own, kind: 'Operation' },
-        params: {
-          name: 'Both',
-          operationKind: 'query',
-          cacheID: 'Both',
-          id: null,
-          text: '',
-          metadata: {},
-        },
-      },
-      {},
-    );
-    const store = new relay.Store(new relay.RecordSource());
-    const environment = new relay.Environment({
-      store,
-      network: relay.Network.create(() => {}),
-      ...options,
-    });
-    environment.commitPayload(operation, {
-      positions: [{ id: '7', comment: 'of the position' }],
-      orders: [{ id: '7', comment: 'of the order' }],
-    });
-    const { data } = environment.lookup(operation.fragment);
-    expect([data.positions[0].comment, data.orders[0].comment]).toEqual(kept);
-  });
-
   describeWithChromium('in a browser', (executablePath) => {
     let browser: Browser;
     beforeAll(async () => {

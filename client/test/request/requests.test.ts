@@ -170,6 +170,28 @@ test.each([{ id: 7n }, { circle }, () => ({})])(
   },
 );
 
+test.each([
+  [{ of: [1, { deep: [Number.NaN] }] }, 'of[1].deep[0]'],
+  [{ boxed: new Number(Number.NaN) }, 'boxed'],
+  [{ own: { toJSON: () => -1 / 0 } }, 'own'],
+])(
+  'a number that is not finite is refused by its path, and not sent: %o',
+  async (variables, argument) => {
+    const { client, market } = fakeClient();
+    const { errors } = await client.query<unknown, object>('{ a }', variables);
+    expect(errors).toMatchObject([{ code: 'BAD_USER_INPUT', extensions: { argument } }]);
+    expect(market.waiting).toEqual([]);
+    client.dispose();
+  },
+);
+
+test.each([undefined, '', 7])('with %j as the token nothing is sent', async (token) => {
+  const { client, market } = fakeClient({ client: { token: () => token as string } });
+  expect((await client.query('{ a }')).errors).toMatchObject([{ code: 'SIGNED_OUT' }]);
+  expect(market.waiting).toEqual([]);
+  client.dispose();
+});
+
 test('on a server three requests without a token call `onSignedOut` once', async () => {
   let signOuts = 0;
   const onSignedOut = () => {

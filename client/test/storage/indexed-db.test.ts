@@ -176,20 +176,6 @@ describeWithChromium('in a browser', (executablePath) => {
     await storage.set('key', 'again');
     expect(await storage.get('key')).toBe('again');
   });
-
-  test('a connection that was closed is opened again', async () => {
-    const page = await openPage(() => {
-      const begin = IDBDatabase.prototype.transaction;
-      IDBDatabase.prototype.transaction = function (...args) {
-        window.connection = this;
-        return begin.apply(this, args);
-      };
-    });
-    const storage = remoteStorage(page);
-    await storage.set('key', 'text');
-    await page.evaluate(() => window.connection.close());
-    expect(await storage.get('key')).toBe('text');
-  });
 });
 
 test.each([[{}], [{ name: '' }], ['trading']])(

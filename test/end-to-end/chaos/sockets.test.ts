@@ -40,15 +40,6 @@ test('only the token of connection_init is retained for the socket’s lifetime'
   for (const raw of sockets) raw[Symbol.dispose]();
 });
 
-test('an operation’s id has a maximum length', async () => {
-  using raw = await initializedSocket(app, token);
-  const longest = 'x'.repeat(255);
-  raw.subscribe(longest, '{ __typename }');
-  await raw.until(longest, 'complete');
-  raw.subscribe(`${longest}x`, 'subscription { positions { id } }');
-  expect((await raw.untilClosed()).code).toBe(4400);
-});
-
 test('subscriptions that begin and end do not leak memory', async () => {
   using raw = await initializedSocket(app, token);
   const beginAndEnd = async (times: number) => {

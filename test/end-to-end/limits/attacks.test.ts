@@ -19,9 +19,6 @@ beforeEach(() => app.sandbox.clearCalls());
 const repeat = (times: number, make: (index: number) => string) =>
   Array.from({ length: times }, (_, index) => make(index)).join(' ');
 
-const nested = (levels: number) =>
-  `${'positions { instrument { '.repeat(levels)}id${' } }'.repeat(levels)}`;
-
 const deepJson = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 // The other limits of documents are tested in test/engine/documents/documents.test.ts.
@@ -31,8 +28,6 @@ test.each<[string, string, RequestJson]>([
     'MAX_ALIASES',
     { query: `{ ${repeat(31, (index) => `a${index}: __typename`)} }` },
   ],
-  ['four thousand and one tokens', 'MAX_TOKENS', { query: `{ ${'a '.repeat(3_999)} }` }],
-  ['sixteen levels', 'MAX_DEPTH', { query: `{ ${nested(8)} }` }],
   [
     'a page of nested lists',
     'MAX_COST',

@@ -179,17 +179,6 @@ test('the connection of a body that never ends is closed', async () => {
   });
 });
 
-test.each([
-  ['of a wrong type', 'POST /graphql HTTP/1.1\r\ncontent-type: text/plain'],
-  ['of a query by GET', 'GET /graphql?query={__typename} HTTP/1.1'],
-  ['for an unknown path', 'POST /nothing HTTP/1.1'],
-])('a body %s in chunks of one byte closes its connection', async (_what, head) => {
-  using raw = await openRaw(roomy.url);
-  raw.socket.write(`${head}\r\nhost: facade\r\ntransfer-encoding: chunked\r\n\r\n`);
-  raw.socket.write('1\r\nx\r\n'.repeat(2_000));
-  await eventually(() => expect(raw.isClosed).toBe(true));
-});
-
 test('the service stops reading a pipelined request that waits, even if its body has chunks of one byte', async () => {
   await using app = await startTestApp();
   const token = await app.signIn();

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import type { TeamPlugin } from '../../../src/engine/index.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
-import { rawPost, rawResponse } from '../../support/raw-request.ts';
+import { rawPost } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { type CollectedSpan, startSpanCollector } from '../../support/span-collector.ts';
 import { initializedSocket } from '../live/raw-socket.ts';
@@ -448,25 +447,4 @@ test('a header of GATEWAY_HEADERS takes precedence over the same header of a req
   const fixed = { 'x-request-id': 'fixed' };
   await using app = await startTestApp({ GATEWAY_HEADERS: JSON.stringify(fixed), ...TRUSTED });
   expect(await forwardedOf(app, TRACE_HEADERS)).toEqual(fixed);
-});
-
-test('an answer in parts has a span without an error if the client leaves', async () => {
-  await using service = await startTraced();
-  const { app, collector, token } = service;
-  app.sandbox.fail({ operation: 'getCustomerId', kind: 'delay', delayMs: 20_000, times: 1 });
-  const response = await rawResponse(`${app.url}/graphql`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'multipart/mixed;deferSpec=20220824',
-      authorization: `Bearer ${token}`,
-    },
-    body: JSON.stringify({ query: '{ session { id } ... @defer { customerId } }' }),
-  });
-  await once(response, 'data');
-  response.destroy();
-  expect(await collector.find(isRequest)).toMatchObject({
-    isError: false,
-    attributes: { 'graphql.operation.type': 'query' },
-  });
 });

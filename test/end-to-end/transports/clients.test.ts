@@ -157,11 +157,6 @@ describe('real clients', () => {
       return json?.replace(/"extensions":\{"gateway":.*?\}\}$/, '"extensions":{}}');
     };
     expect(await ask('{ __typename }')).toBe('{"data":{"__typename":"Query"},"extensions":{}}');
-    // An answer that has only catalog data is cached, so the second answer is from the cache.
-    const catalogQuery = '{ instrument(id: "AAPL") { id } }';
-    for (let count = 0; count < 2; count += 1) {
-      expect(await ask(catalogQuery)).toBe('{"data":{"instrument":{"id":"AAPL"}},"extensions":{}}');
-    }
     expect(await ask('{ nope }')).toBe(
       '{"errors":[{"message":"Cannot query field \\"nope\\" on type \\"Query\\".","locations":[{"line":1,"column":3}],"extensions":{"code":"GRAPHQL_VALIDATION_FAILED","retryable":false}}]}',
     );

@@ -146,28 +146,21 @@ test('a mutation has at most five fields and one login, including fields in frag
 });
 
 describe('an error message', () => {
-  const secrets = ['hunter2canary', '8675', '49.151', 'x9z', 'zq7wk'];
+  const secrets = ['hunter2canary', '8675', 'x9z'];
   const inputs = [
-    'email: hunter2canary, password: "b"',
     'email: "a", password: hunter2canary',
     'email: "a", password: x9z',
-    'email: "a", password: zq7wk',
     'email: "a", password: 8675',
-    'email: "a", password: 49.151',
     'email: "a", password: "b", pin: "hunter2canary"',
     'email: "a", password: ["hunter2canary"]',
-    'email: "a", password: { is: "hunter2canary" }',
     'email: "a", password: """\n  hunter2canary\n  hunter2canary\n"""  , nope: 1',
     'email: "a", nope: "hunter2canary"',
     'email: "a", password: "b", side: hunter2canary',
     // In these inputs a quotation mark is missing, or there is one too many.
-    'email: "a", password: "b"hunter2canary"',
     'email: "a", password: "b" hunter2canary }',
     'email: "a", password: "hunter2canary',
     'email: "a", password: hunter2canary"',
     'email: "a", password "hunter2canary"',
-    'email: "a", password: 8675hunter2canary',
-    'email: "a", password 8675',
     'email: "a", password """hunter2canary"""',
   ];
 
@@ -227,17 +220,6 @@ describe('a document of fifty operations', () => {
     );
     expect(errors).toMatchObject([
       { extensions: { limit: 'MAX_DEPTH', value: 30 }, locations: [{ line: 31, column: 1 }] },
-    ]);
-    // All operations are too deep, and three of them have too many directives.
-    const both = fifty((index) => `query ${index < 3 ? '@a'.repeat(21) : ''} ${deep(16)}`);
-    const bothErrors = shortErrorsOf(both, documents({ maxTokens: 10_000 }));
-    expect(bothErrors.map(({ extensions }) => extensions.limit)).toEqual([
-      'MAX_DEPTH',
-      'MAX_DIRECTIVES',
-    ]);
-    const write = `mutation { ${repeat(6, (index) => `w${index}: write { id }`)} }`;
-    expect(shortErrorsOf(fifty(() => write))).toMatchObject([
-      { extensions: { limit: 'mutation fields', value: 6 }, locations: [{ line: 1, column: 1 }] },
     ]);
   });
 });
@@ -363,9 +345,6 @@ test('the pairs of fields with the same place in the answer are counted, also in
   // The `node` fields form pairs, and so do the `id` fields in them.
   expect(refusals(`{ ${repeat(times, () => 'node { id }')} }`)).toEqual([
     ['repeated fields', pairs * 2],
-  ]);
-  expect(refusals(`{ ${repeat(times, () => '... { id }')} }`)).toEqual([
-    ['repeated fields', pairs],
   ]);
   const spreads = repeat(times, (index) => `...F${index}`);
   const fragments = repeat(times, (index) => `fragment F${index} on Query { id }`);

@@ -40,25 +40,16 @@ const WRITERS: Readonly<Record<string, Write>> = {
   'objects, one repeated': (n) => inQuery(times(n, () => 'session { login }')),
   'objects with several fields, one repeated': (n) =>
     inQuery(times(n, () => 'session { balance equity login }')),
-  'objects, one repeated in an unused fragment': (n) =>
-    `${inQuery('__typename')} ${fragment(
-      'F',
-      times(n, () => 'session { login }'),
-    )}`,
   'fields, nested': (n) => inQuery(nested(n, 'positions { instrument {', 'id', '} }')),
   'fields, each in its own operation': plainOperations,
-  'fields of a subscription': (n) => `subscription Q { ${times(n, (i) => `f${i}`)} }`,
   'fields of introspection': (n) =>
     times(
       n,
       (i) => `query Q${i} { __schema { types { name fields { name type { name kind } } } } }`,
     ),
-  'variables, unused': (n) => withVariables(times(n, (i) => `$v${i}: Int`)),
   'variables with a default that is refused': (n) =>
     withVariables(times(n, (i) => `$v${i}: Float = 0.10000000000000000001`)),
-  'variables with nested list types': (n) => withVariables(`$v: ${nested(n, '[', 'Int', ']')}`),
   'variables, undefined': (n) => ids(times(n, (i) => `$v${i}`)),
-  'variables, one repeated': (n) => withVariables('$v: ID!', byIds(times(n, () => '$v'))),
   'variables, used by each operation': (n) => {
     const operations = times(Math.min(n, 50), (i) => `query Q${i}($v: ID!) { ...F }`);
     const uses = times(n * 6, () => '$v');
@@ -72,12 +63,7 @@ const WRITERS: Readonly<Record<string, Write>> = {
         () => `instruments(filter: { symbols: [${times(n, () => '"a"')}] }) { totalCount }`,
       ),
     ),
-  'arguments of repeated fields, long': (n) =>
-    inQuery(times(100, () => `instruments(filter: { search: "${'a'.repeat(n)}" }) { totalCount }`)),
   aliases: (n) => inQuery(times(n, (i) => `a${i}: __typename`)),
-  'fragments, unused': (n) => `${inQuery('__typename')} ${fragments(n, () => '__typename')}`,
-  'fragments, spread': (n) =>
-    `${inQuery(times(n, (i) => `...F${i}`))} ${fragments(n, () => '__typename')}`,
   'fragments, spread by each operation': (n) => {
     const spreads = times(n, (i) => `...F${i}`);
     const operations = times(20, (i) => `query Q${i} { ${spreads} }`);
@@ -97,8 +83,6 @@ const WRITERS: Readonly<Record<string, Write>> = {
     const subscriptions = times(n, (i) => `subscription Q${i} { positions { id } }`);
     return `${subscriptions} query F { ...F } ${fragment('F', byIds(times(n * 8, () => '"a"')))}`;
   },
-  'fragments, one repeated': (n) =>
-    `${inQuery(times(n, () => '...F'))} ${fragment('F', '__typename')}`,
   'fragments, in many places': (n) => {
     // An operation may have thirty aliases.
     const places = times(30, (i) => `a${i}: instrumentsByIds(ids: []) { ...F }`);
@@ -112,28 +96,16 @@ const WRITERS: Readonly<Record<string, Write>> = {
     return `query Q($v: Boolean!) { ...F0 @include(if: $v) } ${links}`;
   },
   'fragments, undefined': (n) => inQuery(times(n, (i) => `...F${i}`)),
-  'inline fragments': (n) => inQuery(times(n, () => '... { __typename }')),
-  directives: (n) => inQuery(times(n, () => '__typename @include(if: true)')),
   'directives of one field': (n) => inQuery(`__typename ${times(n, () => '@include(if: true)')}`),
   'directives of the operation': (n) => `query Q ${times(n, (i) => `@d${i}`)} { __typename }`,
-  'directives by a variable': (n) =>
-    withVariables(
-      '$v: Boolean!',
-      times(n, () => '__typename @include(if: $v)'),
-    ),
   'lists, nested': (n) => value(nested(n, '[', '', ']')),
-  'lists of numbers': (n) => value(`[${times(n, () => '1')}]`),
   'lists of the wrong type': (n) =>
     inQuery(`session(maxAge: [${times(n, () => '"a"')}]) { login }`),
   'objects, nested': (n) => value(nested(n, '{ a:', '1', '}')),
   'objects with many fields': (n) => value(`{ ${times(n, (i) => `a${i}: 1`)} }`),
-  'objects with unknown fields': (n) =>
-    inQuery(`instruments(filter: { ${times(n, (i) => `a${i}: 1`)} }) { totalCount }`),
   'objects with one repeated field': (n) =>
     inQuery(`instruments(filter: { ${times(n, () => 'search: "a"')} }) { totalCount }`),
   operations: (n) => times(n, (i) => `query Q${i} { __typename }`),
-  'operations with the same name': (n) => times(n, () => inQuery('__typename')),
-  'a description': (n) => `"""${'d\n'.repeat(n)}""" ${inQuery('__typename')}`,
   comments: (n) => `${'#\n'.repeat(n)} ${inQuery('__typename')}`,
   'a comment': (n) => `#${'c'.repeat(n)}\n${inQuery('__typename')}`,
   'lines before errors': (n) => `${'\n'.repeat(n)} ${inQuery(times(100, (i) => `f${i}`))}`,
@@ -142,11 +114,9 @@ const WRITERS: Readonly<Record<string, Write>> = {
   'lines between errors': (n) => inQuery(times(1_000, (i) => `f${i}${'\n'.repeat(n)}`)),
   strings: (n) => ids(times(n, (i) => `"${i}"`)),
   'a string of escapes': (n) => ids(`"${'\\n'.repeat(n)}"`),
-  'a string of lines': (n) => ids(`"""${' \n'.repeat(n)}"""`),
   'a string of the wrong type': (n) => inQuery(`session(maxAge: "${'1@'.repeat(n)}") { login }`),
   'strings of the wrong type': (n) =>
     inQuery(`session(maxAge: [${times(n, (i) => `"${i}${'1@'.repeat(20)}"`)}]) { login }`),
-  'a name': (n) => inQuery('x'.repeat(n)),
   'a number': (n) => inQuery(`session(maxAge: ${'1'.repeat(n)}) { login }`),
   'a number whose digits would be lost': (n) => value(`0.${'1'.repeat(n)}`),
   'text that is not GraphQL': (n) => '"'.repeat(n),
