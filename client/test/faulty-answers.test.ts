@@ -71,6 +71,14 @@ test('a request for one account renews a token that is refused while the client 
   expect(data).toEqual({ session: { login: 'a' } });
 });
 
+test.each(['{"data":null}', '{"errors":[]}', '{"data":null,"errors":[]}'])(
+  'an answer with neither data nor errors is a protocol error: %s',
+  async (text) => {
+    const { data, errors } = await open(() => JSON.parse(text)).query('{ a }');
+    expect([data, errors]).toMatchObject([null, [{ code: 'PROTOCOL', retryable: false }]]);
+  },
+);
+
 test('a request keeps the variables of its call, even if the object changes before the request is repeated', async () => {
   const sent: unknown[] = [];
   const variables = { ids: [0] };

@@ -12,6 +12,22 @@ function followed({ lists = true } = {}) {
   return { ...fake, statuses, state, age, end };
 }
 
+test('a list is OFFLINE after five seconds without rows, and at once after a refusal', async () => {
+  const late = followed({ lists: false });
+  await late.market.pass(4);
+  expect(late.statuses).toEqual(['CONNECTING']);
+  await late.market.pass(1);
+  expect(late.statuses).toEqual(['CONNECTING', 'OFFLINE']);
+  late.client.dispose();
+  expect(late.market.network.pending).toBe(0);
+  const refused = followed({ lists: false });
+  await refused.market.pass(0);
+  refused.market.subscriptions[0]?.end([{ extensions: { code: 'FORBIDDEN' } }]);
+  await refused.market.pass(0);
+  expect(refused.state()).toMatchObject({ status: 'OFFLINE', positions: null });
+  refused.client.dispose();
+});
+
 test('a list stays CONNECTING while its handshake makes progress on a slow connection', async () => {
   const { time } = fakeClient().market.network;
   class SlowSocket extends EventTarget {
