@@ -86,6 +86,25 @@ test('an input with reordered or undefined fields is the same order, also with n
   expect(sent).toHaveLength(1);
 });
 
+test('an order without a kind is refused and not sent, with or without a price', async () => {
+  const { orders, sent } = phone.open();
+  const kinds = [
+    { kind: 'PENDING', price: 1 },
+    { kind: 'MARKET', price: null, comment: null },
+    { kind: undefined },
+    { kind: null, price: 1 },
+  ];
+  const ends = await Promise.all(
+    kinds.map((fields) =>
+      orders.ticket().place({ ...buying('kinds'), ...fields } as unknown as OrderInput),
+    ),
+  );
+  // Only the first two inputs have a kind.
+  expect(sent).toMatchObject([{ input: { kind: 'PENDING' } }, { input: { kind: 'MARKET' } }]);
+  const missing = unsent('BAD_USER_INPUT', { extensions: { argument: 'input.kind' } });
+  expect(ends.slice(2)).toMatchObject([missing, missing]);
+});
+
 test('an idempotency key in the input is ignored', async () => {
   const { orders } = phone.open();
   const ticket = orders.ticket();
