@@ -162,7 +162,7 @@ export class HttpReply {
   /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
     if (this.#isDraining) this.set('connection', 'close');
-    this.set('date', new Date(this.#settings.dateMs()).toUTCString());
+    this.set('date', this.#settings.httpDate.text);
     return this.#response.writeHead(status, this.#headers);
   }
 
