@@ -11,6 +11,7 @@ import type { Documents, PreparedDocument, PreparedOperation } from '../document
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { readParams } from '../documents/params.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
+import { definedVariables } from '../documents/variables.ts';
 import type { ErrorMasking } from '../operation/error-masking.ts';
 import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
 import { Meter } from '../operation/meter.ts';
@@ -48,19 +49,22 @@ export interface OperationParts {
 export async function admit(
   parts: OperationParts,
   caller: RequestCaller,
-  transport: TransportContext,
+  received: TransportContext,
 ): Promise<Operation> {
   const { limits, documents, trusted, maxCost, sizeOf } = parts;
+  // A subscription would retain what was sent for as long as it lasts.
+  const { sent, ...transport } = received;
   const client = clientOf(caller);
-  transport.summary.mayBeMutation = mayBeMutation(transport.sent);
+  transport.summary.mayBeMutation = mayBeMutation(sent);
   limits.charge(client, transport.setHeaders);
 
-  const params = trusted.find(readParams(transport.sent), transport.summary);
+  const requested = trusted.find(readParams(sent), transport.summary);
   // One turn of the event loop may receive a hundred new documents, and each has a turn of its own.
-  if (!documents.isPrepared(params.query)) await parts.turns.next();
-  const document = prepareDocument(parts, params.query, client);
-  const prepared = selectOperation(document, params.operationName, transport);
+  if (!documents.isPrepared(requested.query)) await parts.turns.next();
+  const document = prepareDocument(parts, requested.query, client);
+  const prepared = selectOperation(document, requested.operationName, transport);
 
+  const params = { ...requested, variables: definedVariables(prepared.node, requested.variables) };
   const given = { operationName: params.operationName, variableValues: params.variables };
   const wholeArgs = documents.executionArgs(document.document, given);
   const facts = prepared.facts.for(wholeArgs.variableValues.coerced, sizeOf);
@@ -109,7 +113,7 @@ function prepareDocument(
 function selectOperation(
   document: PreparedDocument,
   name: string | null,
-  { summary, takesEvents }: TransportContext,
+  { summary, takesEvents }: Operation['transport'],
 ): PreparedOperation {
   const prepared = operationOf(document, name);
   if (prepared === null) {

@@ -27,7 +27,7 @@ export interface TransportContext {
 
 /** An admitted operation. Its execution may add to it, but does not change earlier decisions. */
 export interface Operation {
-  readonly transport: TransportContext;
+  readonly transport: Omit<TransportContext, 'sent'>;
   /** Its signal is aborted when no client waits for the answer. */
   readonly caller: RequestCaller;
   readonly params: RequestedDocument;

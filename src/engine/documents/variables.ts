@@ -9,6 +9,7 @@ import {
   GraphQLID,
   getNamedType,
   type IntValueNode,
+  type OperationDefinitionNode,
   type ValidatedExecutionArgs,
   type ValidationContext,
   validateExecutionArgs,
@@ -20,6 +21,16 @@ import { redactTexts, textsIn } from './redact-literals.ts';
 
 // Each error quotes the value, which may be long.
 const MAX_COERCION_ERRORS = 3;
+
+/** The variables that an operation defines. Others have no effect, and a subscription would retain them. */
+export function definedVariables(
+  { variableDefinitions = [] }: OperationDefinitionNode,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const names = variableDefinitions.map(({ variable }) => variable.name.value);
+  const given = names.filter((name) => Object.hasOwn(sent, name));
+  return Object.fromEntries(given.map((name) => [name, sent[name]]));
+}
 
 /** Returns the executor's arguments for one request, with coerced variables. Throws a Refusal if they are invalid. */
 export function executionArgs(given: ExecutionArgs): ValidatedExecutionArgs {

@@ -6,12 +6,13 @@ import { parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
+import type { OpenedOperation } from '../execution/pipeline.ts';
 import { Refusal, requestError } from '../operation/errors.ts';
 import { traceRequest } from '../operation/request-summary.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { isOfUser } from '../requests/tokens.ts';
 import { EventStream } from './event-stream.ts';
-import { FORMATS, isJsonType, negotiated, type StreamFormat } from './formats.ts';
+import { type Accepted, FORMATS, isJsonType, negotiated, type StreamFormat } from './formats.ts';
 import { type HttpReply, tooManyMessages } from './reply.ts';
 
 const NOT_ACCEPTABLE =
@@ -27,13 +28,30 @@ export class GraphQLEndpoint {
 
   /** Throws a Refusal if nothing is executed. */
   async answer(reply: HttpReply): Promise<void> {
-    const { addresses, limits, pipeline, tracing } = this.#settings;
+    const { addresses, tracing } = this.#settings;
     const { request, summary } = reply;
-    const { method, headers } = request;
     reply.isGraphQL = true;
     if (tracing !== null) {
       summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
     }
+    const accepted = negotiated(request.headers.accept);
+    const { operation, start } = await this.#open(reply, accepted);
+    const outcome = await start();
+    if (!(Symbol.asyncIterator in outcome)) {
+      this.#setCookie(reply, outcome, operation);
+      await reply.sendResult(200, outcome);
+    } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
+      await this.#sendEvents(reply, operation, outcome, accepted?.events ?? FORMATS.events);
+    } else {
+      await this.#sendParts(reply, operation, outcome, accepted?.parts ?? FORMATS.deferSpec);
+    }
+  }
+
+  /** Reads the request. It does so apart from `answer`, which would retain the body for as long as a subscription lasts. */
+  async #open(reply: HttpReply, accepted: Accepted | null): Promise<OpenedOperation> {
+    const { limits, pipeline } = this.#settings;
+    const { request, summary } = reply;
+    const { method, headers } = request;
     const isPost = method === 'POST';
     const body = isPost ? await this.#bodyOf(request) : null;
     if (isPost && body === null) throw refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is too large.');
@@ -41,7 +59,6 @@ export class GraphQLEndpoint {
     const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
     const isOver = extraBytes >= 0 && !limits.takeMessage(clientOf(reply.caller), extraBytes);
     if (isOver) throw tooManyMessages();
-    const accepted = negotiated(headers.accept);
     if (accepted === null) throw refusal(406, 'NOT_ACCEPTABLE', NOT_ACCEPTABLE);
     const { single, events, parts } = accepted;
     reply.format = single;
@@ -55,16 +72,7 @@ export class GraphQLEndpoint {
       headers,
       setHeaders: (ofClient) => reply.setAll(ofClient),
     };
-    const { operation, start } = await pipeline.open(reply.caller, transport);
-    const outcome = await start();
-    if (!(Symbol.asyncIterator in outcome)) {
-      this.#setCookie(reply, outcome, operation);
-      await reply.sendResult(200, outcome);
-    } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
-      await this.#sendEvents(reply, operation, outcome, events ?? FORMATS.events);
-    } else {
-      await this.#sendParts(reply, operation, outcome, parts ?? FORMATS.deferSpec);
-    }
+    return pipeline.open(reply.caller, transport);
   }
 
   /** Resolves with null if the body is too large. */

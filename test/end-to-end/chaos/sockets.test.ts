@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
 import { heldBytes } from '../../support/heap.ts';
@@ -67,11 +68,7 @@ test('event streams whose clients disconnect while the feed is quiet release the
   // A heartbeat would end the stream of a client that has left, like a ping.
   const query =
     'subscription ($after: String) { positionChanges(after: $after, heartbeatSeconds: 60) { cursor } }';
-  const headers = {
-    accept: 'text/event-stream',
-    'content-type': 'application/json',
-    authorization: `Bearer ${token}`,
-  };
+  const headers = streamHeaders();
   const openAndLeave = async () => {
     for (let count = 0; count < 40; count += 1) {
       const variables = { after: `${count} ${'x'.repeat(240_000)}` };
@@ -101,4 +98,28 @@ test('subscriptions do not retain variables that their documents do not define',
   // Together the unused variables have 3.5 million bytes.
   expect(heldBytes() - before).toBeLessThan(2_000_000);
   expect(socket.closed).toBeNull();
+  const streams: IncomingMessage[] = [];
+  for (let id = 0; id < 40; id += 1) {
+    const variables = { unused: `${id}`.repeat(50_000) };
+    const body = JSON.stringify({ query: CHANGES, variables });
+    const stream = await rawResponse(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: streamHeaders(),
+      body,
+    });
+    stream.on('error', () => {});
+    await once(stream, 'data');
+    streams.push(stream);
+  }
+  // So have those of the streams, whose bodies have as much again; the connections take 3 million bytes.
+  expect(heldBytes() - before).toBeLessThan(6_000_000);
+  for (const stream of streams) stream.destroy();
 });
+
+function streamHeaders() {
+  return {
+    accept: 'text/event-stream',
+    'content-type': 'application/json',
+    authorization: `Bearer ${token}`,
+  };
+}
