@@ -9,5 +9,5 @@ test('an error made without a stack has only its message, and other errors keep 
     throw new Error('not made');
   };
   expect(() => withoutStack(failing)).toThrow('not made');
-  expect(new Error('here').stack).toContain('stackless-error.test.ts');
+  expect(new Error('here').stack).toContain('public-error.test.ts');
 });
