@@ -91,7 +91,7 @@ export async function admit(
 }
 
 /** Whether the text of a request can have a mutation. It is read before the document is. */
-function mayBeMutation(sent: unknown): boolean {
+export function mayBeMutation(sent: unknown): boolean {
   const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
   // A document sent by its hash has no text, or an empty one over a WebSocket.
   return typeof query !== 'string' || query === '' || query.includes('mutation');

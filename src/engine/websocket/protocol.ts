@@ -5,6 +5,7 @@ import type {
   GraphQLError,
 } from 'graphql';
 import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
+import { mayBeMutation } from '../admission/admission.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
 import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
 import type { GraphQLSocket } from './graphql-socket.ts';
@@ -58,6 +59,7 @@ async function open(
   const { session, settings } = socket;
   const { masking, schema } = settings.pipeline;
   const operation = new SocketOperation(id, session, settings);
+  operation.summary.mayBeMutation = mayBeMutation(payload);
   try {
     // An operation that its client has left runs on. The protocol would take its end for the end of the new one.
     if (socket.operations.has(id)) {
