@@ -9,7 +9,10 @@ interface MeasuredSkew {
 /** The dates of one moment, by this machine's clock and the gateway's. */
 export interface Dates {
   readonly nowMs: number;
-  /** The date by which keys are judged, which answers show as `Date`: the gateway's, or up to AHEAD_MS later. */
+  /**
+   * The date by which keys are judged, which answers show as `Date`: the gateway's as measured, whatever this machine's
+   * clock says. So two processes differ by their errors of measurement alone.
+   */
   readonly judgedMs: number;
   /** Whether the gateway's clock was measured. Before that no unknown key is judged. */
   readonly isMeasured: boolean;
@@ -19,8 +22,6 @@ export interface Dates {
   readonly earlierMs: number | null;
 }
 
-/** How far this machine's clock may be ahead of the gateway's when it judges keys. A measurement is this uncertain. */
-const AHEAD_MS = 500;
 /** With a larger difference, at least one of two clocks is wrong. */
 const AGREE_MS = 60_000;
 
@@ -29,7 +30,7 @@ export function datesOf(nowMs: number, { ms, earlyMs }: MeasuredSkew): Dates {
   const clocksAgree = ms !== null && Math.abs(ms) <= AGREE_MS;
   return {
     nowMs,
-    judgedMs: Math.floor(nowMs + (skewMs >= 0 ? skewMs : Math.min(0, skewMs + AHEAD_MS))),
+    judgedMs: Math.floor(nowMs + skewMs),
     isMeasured: earlyMs !== null,
     laterMs: Math.ceil(nowMs + Math.max(0, skewMs)),
     earlierMs: clocksAgree ? Math.floor(nowMs + Math.min(0, ms)) : null,
