@@ -9,11 +9,13 @@ interface MeasuredSkew {
 /** The dates of one moment, by this machine's clock and the gateway's. */
 export interface Dates {
   readonly nowMs: number;
-  /**
-   * The date by which keys are judged, which answers show as `Date`: the gateway's as measured, whatever this machine's
-   * clock says. So two processes differ by their errors of measurement alone.
-   */
+  /** The date by which keys are judged, which answers show as `Date`: the gateway's, or up to UNCERTAIN_MS later. */
   readonly judgedMs: number;
+  /**
+   * The latest date that the gateway's clock can show. After a loss keys count from then on: another process may have judged
+   * by a later date than this one does, and none by a date that is more than a second after this.
+   */
+  readonly latestMs: number;
   /** Whether the gateway's clock was measured. Before that no unknown key is judged. */
   readonly isMeasured: boolean;
   /** The date by the later clock, used to date records. */
@@ -22,6 +24,8 @@ export interface Dates {
   readonly earlierMs: number | null;
 }
 
+/** A measurement is this uncertain. So far this machine's clock may be ahead of the gateway's when it judges keys. */
+const UNCERTAIN_MS = 500;
 /** With a larger difference, at least one of two clocks is wrong. */
 const AGREE_MS = 60_000;
 
@@ -30,7 +34,8 @@ export function datesOf(nowMs: number, { ms, earlyMs }: MeasuredSkew): Dates {
   const clocksAgree = ms !== null && Math.abs(ms) <= AGREE_MS;
   return {
     nowMs,
-    judgedMs: Math.floor(nowMs + skewMs),
+    judgedMs: Math.floor(nowMs + (skewMs >= 0 ? skewMs : Math.min(0, skewMs + UNCERTAIN_MS))),
+    latestMs: Math.floor(nowMs + skewMs + UNCERTAIN_MS),
     isMeasured: earlyMs !== null,
     laterMs: Math.ceil(nowMs + Math.max(0, skewMs)),
     earlierMs: clocksAgree ? Math.floor(nowMs + Math.min(0, ms)) : null,

@@ -193,6 +193,7 @@ export class OrderStore {
       laterMs: dates.laterMs,
       earlierMs: dates.earlierMs ?? undefined,
       judgedMs: dates.judgedMs,
+      latestMs: dates.latestMs,
       timeFault: fault ?? undefined,
       isMeasured: dates.isMeasured,
       mostJudgedMs: this.#mostJudgedMs,

@@ -128,7 +128,7 @@ if given.knownLoss ~= loss then
   if given.mostJudgedMs > markNumber('judged') then setMark('judged', string.format('%d', given.mostJudgedMs)) end
   if mark.since and given.mostJudgedMs > markNumber('since') then setMark('since', string.format('%d', given.mostJudgedMs)) end
 elseif not mark.since and given.isMeasured and given.confirmedLoss == loss then
-  setMark('since', string.format('%d', math.max(given.judgedMs, given.mostJudgedMs, markNumber('judged'))))
+  setMark('since', string.format('%d', math.max(given.latestMs, given.mostJudgedMs, markNumber('judged'))))
 end
 -- Whether the store has the record of every order with the key of this time, unless the record has ended.
 local function isCovered(made) return mark.since ~= nil and made > markNumber('since') + ${KEY_MARGIN_MS} end

@@ -170,7 +170,7 @@ export class OrderFile {
       if (known.held === 1) this.update({ held: 1 });
       if (since !== null && known.judged > since) this.update({ since: known.judged });
     } else if (since === null && this.#dates.isMeasured) {
-      this.update({ since: Math.max(this.#dates.judgedMs, judged) });
+      this.update({ since: Math.max(this.#dates.latestMs, judged) });
     }
   }
 
