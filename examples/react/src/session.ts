@@ -20,20 +20,20 @@ const SIGN_IN: TypedText<SignIn, { input: Credentials }> = `
 
 // The token is kept in memory alone, because other scripts can read the page's storage.
 let token: string | null = null;
-let credentials: Credentials | null = null;
 const listeners = new Set<() => void>();
 
 export const client = createClient({
   url: import.meta.env.VITE_GRAPHQL_URL ?? 'http://127.0.0.1:4000/graphql',
   storage: indexedDb({ name: 'trading-graph-example' }),
-  token: ({ force }) => (force ? renew() : token),
+  // With `force` the token was refused. The gateway renews none, and an app keeps no password: null signs the user out.
+  token: ({ force }) => (force ? null : token),
   onSignedOut: () => keep(null),
 });
 
 export async function signIn(given: Credentials): Promise<string | null> {
   const { accessToken, message } = await login(given);
   if (accessToken === undefined) return message ?? 'The sign-in was refused.';
-  keep(accessToken, given);
+  keep(accessToken);
   await client.tokenChanged();
   return null;
 }
@@ -47,18 +47,6 @@ export function useIsSignedIn(): boolean {
   return useSyncExternalStore(subscribe, () => token !== null);
 }
 
-/**
- * Signs in again, because the gateway does not renew tokens. If this function returns null, the client calls `onSignedOut`.
- * If it throws, for example without a network, the client calls it again later.
- */
-async function renew(): Promise<string | null> {
-  const former = credentials;
-  const { accessToken = null } = former === null ? {} : await login(former);
-  // The user may have signed out meanwhile, or another user may have signed in.
-  if (former === credentials) keep(accessToken, former);
-  return token;
-}
-
 /** Throws if there is no answer. */
 async function login(input: Credentials): Promise<NonNullable<SignIn['login']>> {
   const { data, errors } = await client.mutate(SIGN_IN, { input }, { anonymous: true });
@@ -67,10 +55,8 @@ async function login(input: Credentials): Promise<NonNullable<SignIn['login']>> 
   return answer;
 }
 
-/** Keeps the token with its credentials, or forgets both if the token is null. */
-function keep(next: string | null, given: Credentials | null = null): void {
+function keep(next: string | null): void {
   token = next;
-  credentials = next === null ? null : given;
   for (const listener of listeners) listener();
 }
 
