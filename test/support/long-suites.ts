@@ -20,18 +20,20 @@ export const LONG_SUITES: readonly string[] = [
   'test/end-to-end/limits/{attacks,pipelining,senders}.test.ts',
   'test/end-to-end/live/unread-sockets.test.ts',
   'test/end-to-end/operations/stuck-log.test.ts',
-  'test/end-to-end/orders/{disputed,locked-file,shutdown,spoilt-redis}.test.ts',
+  'test/end-to-end/orders/{disputed,going-back,locked-file,shutdown,spoilt-redis}.test.ts',
   'test/end-to-end/sandbox/{demo-hero,demo-panels,graphiql-live,graphiql-own-gateway,graphiql-page}.test.ts',
   'test/end-to-end/scale/routing.test.ts',
   'test/end-to-end/transports/broken-frames.test.ts',
   'test/toolchain/{graphiql-bundle,packages}.test.ts',
 ];
 
-/** The long suites that CI has time for: of the pages, of the packages, and of orders during a shutdown. */
+/** The long suites that CI has time for: of the pages, of the packages, of sockets, and of orders over another version or a shutdown. */
 const SUITES_OF_CI: readonly string[] = [
   'client/test/frameworks/frameworks.test.ts',
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',
+  'test/end-to-end/chaos/sockets.test.ts',
+  'test/end-to-end/orders/going-back.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
   'test/end-to-end/sandbox/demo-hero.test.ts',
   'test/toolchain/graphiql-bundle.test.ts',
@@ -65,6 +67,7 @@ export const SUITES_OF_THEIR_OWN: readonly string[] = [
 
 /** The slowest suites, the slowest first: browsers, installations, and waits for time-outs. */
 export const LONGEST: readonly string[] = [
+  'test/end-to-end/orders/going-back',
   'client/test/guides/empty-folder',
   'test/end-to-end/sandbox/demo-panels',
   'test/end-to-end/scale/routing',
