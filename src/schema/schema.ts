@@ -11,8 +11,6 @@ import './instrument-catalog.ts';
 import './holding.ts';
 import './instrument.ts';
 import './instrument-list.ts';
-import './live.ts';
-import './acknowledge.ts';
 import './scalar-types.ts';
 import './session.ts';
 import './sign-in.ts';

@@ -73,8 +73,9 @@ export class Orders {
   }
 
   /**
-   * Throws an InputError if another order has this key or its time is ahead, a RecordsUnavailableError if this request was not sent (that error
-   * says what is known about earlier ones), or a GatewayError if the order was certainly not accepted and its key is free.
+   * Throws an InputError if another order has this key or its time is ahead, a RecordsUnavailableError if this request was not
+   * sent (that error says what is known about earlier ones), or a GatewayError if the order was certainly not accepted and its
+   * key is free.
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<OrderResult> {
     if (viewer.account !== proof.account) throw new Error('the proof is of another account');

@@ -26,7 +26,8 @@ export class EventStream {
 
   /**
    * Sends the results until there are no more, or the client disconnects. `checked` is called in the turn in which a result
-   * is written. `first` is a result that has been read already. The next event is read when the client has read enough, so a slow client gets one merged event.
+   * is written. `first` is a result that has been read already. The next event is read when the client has read enough, so a
+   * slow client gets one merged event.
    */
   async send(
     results: AsyncIterableIterator<ExecutionResult>,
