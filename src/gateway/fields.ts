@@ -39,7 +39,7 @@ export interface Table<F extends Fields> {
   readonly expected: readonly NamedField[];
   /** Returns null if the value is not an object, or lacks a required field. */
   readonly read: Read<ValueOf<F>>;
-  /** The object on the wire, from its values by the table's names: whoever makes one need not know the wire's names. */
+  /** Makes the object on the wire from values by the table's names, so that callers do not need the wire's names. */
   readonly toWire: (values: SentBy<F>) => WireOf<F>;
   /** Reads the row of a list. It does not record absent fields, because the list does that for all its rows. */
   readonly readRow: (row: Row, reading: Reading, path: string) => ValueOf<F> | null;

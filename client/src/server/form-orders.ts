@@ -10,7 +10,7 @@ import { asTradingGraphError, protocolError } from '../request/failures.ts';
 /** The search parameters of an address, or the fields of a form. */
 export type FormValues = { get(name: string): unknown } | Readonly<Record<string, unknown>>;
 
-/** What a page with the form of an order shows. */
+/** The state of an order's form, for the page that shows it. */
 export type FormPage =
   /**
    * The address has no key yet. Redirect to `to`, the page's own address with a new key, so that a reload shows the same
@@ -24,9 +24,9 @@ export type FormPage =
       readonly status: 'ready' | OrderOutcome['status'];
       /** Null while the order is not placed, and if the server does not answer. */
       readonly outcome: OrderOutcome | null;
-      /** What to tell the user, in English; empty if `ready`. */
+      /** The message for the user, in English; empty if `ready`. */
       readonly text: string;
-      /** What the form's button does: place the order, or ask again what became of it. Null: there is no button. */
+      /** The action of the form's button: to place the order, or to ask again for its outcome. Null if there is no button. */
       readonly button: 'place' | 'ask' | null;
       /** The hidden fields of the form. */
       readonly fields: readonly { readonly name: string; readonly value: string }[];

@@ -10,7 +10,7 @@ type Ended = (error: TokenEndedError) => void;
 /** Notifies subscriptions of the end of their token: its expiry, or its refusal by the gateway. */
 export class TokenEnds {
   readonly #clock: Clock;
-  /** By the hash of the token. */
+  /** The subscriptions that end with a token. The keys are the hashes of the tokens. */
   readonly #watchers = new Map<string, Set<Ended>>();
 
   constructor(ledger: Pick<ProofLedger, 'onRefused'>, clock: Clock) {

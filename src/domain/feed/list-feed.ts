@@ -242,7 +242,7 @@ export class ListFeeds<
   ) {
     this.#clock = clock;
     this.#create = create;
-    // What is under way for a refused token's subscriptions must not be sent.
+    // Events that are not sent yet must not reach the subscriptions of a refused token.
     ledger.onRefused((viewer) => this.#feeds.get(viewer.account)?.tokenRefused(viewer));
   }
 

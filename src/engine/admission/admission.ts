@@ -36,8 +36,8 @@ export interface OperationParts {
   readonly receipts: boolean;
   readonly tracing: Tracing | null;
   /**
-   * Calls `ended` when the token expires or is refused, with the error that ends its subscriptions, whoever made their
-   * events. Returns a function that stops watching.
+   * Calls `ended` when the token expires or is refused, with the error that ends all of its subscriptions. Returns a
+   * function that stops watching.
    */
   readonly watchToken: (token: Token, ended: (error: Error) => void) => () => void;
 }

@@ -201,7 +201,7 @@ export class HttpReply {
   }
 }
 
-/** Refuses a request of a client that sends too much, of whatever kind. */
+/** Refuses any request of a client that sends too much. */
 export function tooManyMessages(): Refusal {
   return overLimit('messages', FLOOD_RETRY_SECONDS);
 }
