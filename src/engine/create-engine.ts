@@ -1,8 +1,7 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import type { OperationParts } from './admission/admission.ts';
 import { ClientLimits } from './admission/client-limits.ts';
-import { Pipeline } from './execution/pipeline.ts';
-import { type TeamPlugin, warnOfUnusedHooks } from './execution/yoga.ts';
+import { Pipeline, type TeamPlugin, warnOfUnusedHooks } from './execution/pipeline.ts';
 import { HttpServer } from './http/http-server.ts';
 import type { RouteSettings } from './http/routes.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
@@ -50,6 +49,7 @@ export function createEngine(options: EngineOptions) {
     ...options,
     pipeline: new Pipeline({ ...options, limits, masking }, options.plugins),
     limits,
+    masking,
     metrics,
     refused,
     addresses: new ClientAddresses(options.trustedProxies, log),

@@ -93,7 +93,7 @@ export class Context implements ReadRecord {
   }
 
   /** The cost of an execution, as the `extensions` of its result show it. */
-  receipt({ cost, fields }: { readonly cost: number; readonly fields: number }) {
+  receipt(cost: number, fields: number) {
     const gateway = (this.#entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,
       ms: Math.round(ms * 10) / 10,

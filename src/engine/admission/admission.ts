@@ -44,16 +44,15 @@ export interface OperationParts {
 
 /**
  * Decides whether an operation is executed, for every transport, or throws a Refusal. The cheapest step is first, and
- * no document is parsed before its client is charged.
+ * no document is parsed before its client is charged. `sent` is JSON of any shape.
  */
 export async function admit(
   parts: OperationParts,
   caller: RequestCaller,
-  received: TransportContext,
+  transport: TransportContext,
+  sent: unknown,
 ): Promise<Operation> {
   const { limits, documents, trusted, maxCost, sizeOf } = parts;
-  // A subscription would retain what was sent for as long as it lasts.
-  const { sent, ...transport } = received;
   const client = clientOf(caller);
   transport.summary.mayBeMutation = mayBeMutation(sent);
   limits.charge(client, transport.setHeaders);
@@ -86,7 +85,8 @@ export async function admit(
     partsFormat: inParts && partsFormat,
     client,
     issuedToken: null,
-    live: null,
+    mutation: null,
+    results: null,
   };
 }
 
@@ -113,7 +113,7 @@ function prepareDocument(
 function selectOperation(
   document: PreparedDocument,
   name: string | null,
-  { summary, takesEvents }: Operation['transport'],
+  { summary, takesEvents }: TransportContext,
 ): PreparedOperation {
   const prepared = operationOf(document, name);
   if (prepared === null) {

@@ -1,17 +1,15 @@
-import type { ValidatedExecutionArgs } from 'graphql';
+import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import type { Client, RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { PartsFormat } from '../documents/compiler/compiling-executor.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/trusted-documents.ts';
-import type { LiveResults } from '../operation/live-results.ts';
 import type { Meter } from '../operation/meter.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
+import type { ResultIterator } from '../operation/result-iterator.ts';
 
 /** The facts about an operation that its transport provides before its document is read. */
 export interface TransportContext {
-  /** JSON of any shape. */
-  readonly sent: unknown;
   readonly summary: RequestSummary;
   /** Whether the client accepts the events of a subscription. */
   readonly takesEvents: boolean;
@@ -27,7 +25,7 @@ export interface TransportContext {
 
 /** An admitted operation. Its execution may add to it, but does not change earlier decisions. */
 export interface Operation {
-  readonly transport: Omit<TransportContext, 'sent'>;
+  readonly transport: TransportContext;
   /** Its signal is aborted when no client waits for the answer. */
   readonly caller: RequestCaller;
   readonly params: RequestedDocument;
@@ -43,25 +41,21 @@ export interface Operation {
   client: Client;
   /** The token that a sign-in has issued; otherwise null. */
   issuedToken: string | null;
-  /** The results of a subscription that has begun; otherwise null. */
-  live: LiveResults | null;
+  /** The result of a mutation that has been executed; otherwise null. */
+  mutation: ExecutionResult | null;
+  /** The results of events, or the parts of an answer; null if the operation has one result. */
+  results: ResultIterator | null;
 }
 
-/** The number of fields: `cost` is the estimate before the run, `fields` the count. */
-export interface RunCost {
-  readonly cost: number;
-  readonly fields: number;
-}
-
-/** A context that knows what its execution has read. */
-export interface ReadingContext {
-  /** The `extensions` of a result. */
-  receipt(run: RunCost): Readonly<Record<string, unknown>>;
+/** The context that the resolvers of one event read with. */
+export interface EventContext {
+  /** The `extensions` of a result: what was read, the estimated fields, and the counted ones. */
+  receipt(cost: number, fields: number): Readonly<Record<string, unknown>>;
 }
 
 /** The context that the resolvers of one operation read with. */
-export interface OperationContext extends ReadingContext {
+export interface OperationContext extends EventContext {
   readonly operation: Operation;
   /** Returns a function that makes the context of each event. A subscription outlives the context of its operation. */
-  eventContexts(): () => ReadingContext;
+  eventContexts(): () => EventContext;
 }

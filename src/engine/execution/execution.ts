@@ -4,19 +4,8 @@ import type { OperationParts } from '../admission/admission.ts';
 import type { OperationContext } from '../admission/operation.ts';
 import type { PartResults, PartsFormat } from '../documents/compiler/compiling-executor.ts';
 import { errorsOf } from '../operation/error-masking.ts';
-import { LiveResults } from '../operation/live-results.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
-import type { Subscribed } from './subscriptions.ts';
-
-/** The outcome of an operation before plugins change it. */
-export interface Executed {
-  /** The context that resolvers read with. Hooks do not see it. */
-  readonly context: OperationContext;
-  /** The result of a mutation; null before. */
-  mutation: ExecutionResult | null;
-  /** The parts of an answer; null if there are none. */
-  parts: AsyncIterableIterator<ExecutionResult> | null;
-}
+import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
 
 /** A part of an answer, in either format. */
 interface AnswerPart extends ExecutionResult {
@@ -34,23 +23,21 @@ export class Execution {
   }
 
   /** Returns the result of a query or a mutation, or its parts. */
-  async execute(executed: Executed): Promise<Subscribed> {
+  async execute(context: OperationContext): Promise<Answer> {
     const { limits } = this.#parts;
-    const { context } = executed;
     const { operation } = context;
     const { args, meter, partsFormat, prepared } = operation;
     limits.chargeEstimate(operation);
-    if (partsFormat !== null) return this.#executeInParts(executed, partsFormat);
+    if (partsFormat !== null) return this.#executeInParts(context, partsFormat);
     const result = await prepared.executor.execute({ ...args, contextValue: context }, meter);
     limits.chargeFields(operation);
-    if (prepared.node.operation === 'mutation') executed.mutation = result;
+    if (prepared.node.operation === 'mutation') operation.mutation = result;
     return result;
   }
 
   /** Executes a query whose deferred fragments follow its first part. All parts share one context. */
-  async #executeInParts(executed: Executed, format: PartsFormat): Promise<Subscribed> {
+  async #executeInParts(context: OperationContext, format: PartsFormat): Promise<Answer> {
     const { limits } = this.#parts;
-    const { context } = executed;
     const { operation } = context;
     const { args, meter, prepared } = operation;
     const given = { ...args, contextValue: context };
@@ -59,18 +46,18 @@ export class Execution {
       limits.chargeFields(operation);
       return withinBudget(result, meter, false);
     }
-    executed.parts = this.#partsOf(result, context);
-    return executed.parts;
+    operation.results = this.#partsOf(result, context);
+    return operation.results;
   }
 
   /** The parts of an answer, masked. The last part has the receipt. */
-  #partsOf(results: PartResults, context: OperationContext): LiveResults<AnswerPart> {
+  #partsOf(results: PartResults, context: OperationContext): ResultIterator<AnswerPart> {
     const { limits, masking, receipts } = this.#parts;
     const { operation } = context;
     const { meter, transport } = operation;
     const masked = <Part extends object>(part: Part) =>
       masking.maskedResult(part, transport.summary);
-    return new LiveResults(eachPart(results), {
+    return new ResultIterator(eachPart(results), {
       resultOf: (part) => {
         const { incremental = [], completed, hasNext } = part;
         // A part takes longer to make than several fields.
@@ -99,7 +86,7 @@ export class Execution {
 /** Adds the operation's receipt (its costs) to the `extensions` of a result. */
 export function withReceipt(context: OperationContext, result: ExecutionResult): ExecutionResult {
   const { facts, meter } = context.operation;
-  const receipt = context.receipt({ cost: facts.cost, fields: meter.fields });
+  const receipt = context.receipt(facts.cost, meter.fields);
   return { ...result, extensions: { ...receipt, ...result.extensions } };
 }
 

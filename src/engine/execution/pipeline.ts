@@ -1,23 +1,45 @@
-import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { Log } from '../../lib/log.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { admit, type OperationParts } from '../admission/admission.ts';
-import type { Operation, TransportContext } from '../admission/operation.ts';
-import { type ErrorMasking, errorsOf } from '../operation/error-masking.ts';
+import type { Operation, OperationContext, TransportContext } from '../admission/operation.ts';
+import { errorsOf } from '../operation/error-masking.ts';
 import { located, Refusal, requestError } from '../operation/errors.ts';
-import { LiveResults } from '../operation/live-results.ts';
 import { traceOperation } from '../operation/request-summary.ts';
-import { type Executed, withReceipt } from './execution.ts';
-import type { Subscribed } from './subscriptions.ts';
-import { createOperationYoga, EXECUTED, type TeamPlugin } from './yoga.ts';
+import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
+import { Execution, withReceipt } from './execution.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 /** An admitted operation, which plugins have parsed and validated. */
 export interface OpenedOperation {
   readonly operation: Operation;
-  /** Executes the operation. Returns its result, or the events of a subscription. */
-  start(): Promise<Subscribed>;
+  /** Executes the operation. */
+  start(): Promise<Answer>;
 }
+
+const OWN_CONTEXT = Symbol('context');
+
+/** The context of an operation that hooks receive and can extend. Resolvers do not see it. */
+interface PluginContext {
+  readonly caller: RequestCaller;
+  readonly headers: TransportContext['headers'];
+  /** The context that resolvers read with. Hooks do not see it. */
+  readonly [OWN_CONTEXT]: OperationContext;
+}
+
+/** A plugin for this context, or a published one for any. Only `onPluginInit` has a type that one of them cannot have. */
+export type TeamPlugin = Omit<Plugin<PluginContext>, 'onPluginInit'> & {
+  readonly onPluginInit?: unknown;
+};
 
 /**
  * Answers the operations of all transports. Admission parses, validates and limits each operation. One instance of yoga then
@@ -26,42 +48,59 @@ export interface OpenedOperation {
  * results. Without plugins yoga only calls `execute` or `subscribe`.
  */
 export class Pipeline {
-  readonly schema: GraphQLSchema;
-  readonly masking: ErrorMasking;
   readonly #parts: OperationParts;
   readonly #hasPlugins: boolean;
-  readonly #yoga: ReturnType<typeof createOperationYoga>;
+  readonly #yoga;
 
   /** The team's plugins run around the service's own. */
   constructor(parts: OperationParts, plugins: readonly TeamPlugin[]) {
-    this.schema = parts.schema;
-    this.masking = parts.masking;
     this.#parts = parts;
     this.#hasPlugins = plugins.length > 0;
-    this.#yoga = createOperationYoga(parts, plugins);
+    // Everything that the transports do is switched off.
+    this.#yoga = createYoga({
+      schema: parts.schema,
+      // A later plugin wraps the functions that earlier ones set.
+      plugins: [useAdmittedDocument(), useExecution(parts), ...plugins],
+      cors: false,
+      graphiql: false,
+      landingPage: false,
+      parserAndValidationCache: false,
+      maskedErrors: false,
+      batching: false,
+      multipart: false,
+      maxRequestBodySize: false,
+      logging: false,
+    });
   }
 
-  /** Opens an operation, or throws a Refusal. Until `start`, nothing of the operation is executed. */
-  async open(caller: RequestCaller, transport: TransportContext): Promise<OpenedOperation> {
+  /**
+   * Opens an operation, or throws a Refusal. Until `start`, nothing of the operation is executed. `sent` is JSON of any
+   * shape.
+   */
+  async open(
+    caller: RequestCaller,
+    transport: TransportContext,
+    sent: unknown,
+  ): Promise<OpenedOperation> {
+    const { createContext, schema } = this.#parts;
     try {
-      const operation = await admit(this.#parts, caller, transport);
-      const context = this.#parts.createContext(operation);
-      const executed: Executed = { context, mutation: null, parts: null };
-      const hookContext = { caller, headers: transport.headers, [EXECUTED]: executed };
+      const operation = await admit(this.#parts, caller, transport, sent);
+      const context = createContext(operation);
+      const hookContext = { caller, headers: transport.headers, [OWN_CONTEXT]: context };
       const enveloped = this.#yoga.getEnveloped(hookContext);
       let document: DocumentNode = operation.document.document;
       let contextValue: unknown = hookContext;
       const { query, variables: variableValues, operationName } = operation.params;
       if (this.#hasPlugins) {
         document = await enveloped.parse(query);
-        const errors: readonly Error[] = await enveloped.validate(this.schema, document);
+        const errors: readonly Error[] = await enveloped.validate(schema, document);
         if (errors.length > 0) throw new Refusal(errors.map(invalid).flatMap(errorsOf));
         contextValue = await enveloped.contextFactory();
       }
       const isSubscription = operation.prepared.node.operation === 'subscription';
       const run = isSubscription ? enveloped.subscribe : enveloped.execute;
-      const args = { schema: this.schema, document, contextValue, variableValues, operationName };
-      return { operation, start: () => this.#start(executed, () => run(args)) };
+      const args = { schema, document, contextValue, variableValues, operationName };
+      return { operation, start: () => this.#start(context, () => run(args)) };
     } catch (error) {
       throw error instanceof Refusal ? error : new Refusal(errorsOf(error));
     }
@@ -71,44 +110,86 @@ export class Pipeline {
     await this.#yoga.dispose();
   }
 
-  async #start(executed: Executed, run: () => MaybePromise<Subscribed>): Promise<Subscribed> {
-    const { context } = executed;
-    const { prepared, transport } = context.operation;
-    const { summary } = transport;
-    const { receipts, tracing } = this.#parts;
-    if (tracing) traceOperation(tracing, summary, prepared.node);
-    let outcome: Subscribed;
+  async #start(context: OperationContext, run: () => MaybePromise<Answer>): Promise<Answer> {
+    const { operation } = context;
+    const { summary } = operation.transport;
+    const { node } = operation.prepared;
+    const { masking, receipts, tracing } = this.#parts;
+    if (tracing) traceOperation(tracing, summary, node);
+    let answer: Answer;
     try {
-      outcome = await run();
+      answer = await run();
     } catch (error) {
-      outcome = failed(error);
+      answer = failed(error);
     }
-    if (Symbol.asyncIterator in outcome) return this.#checkedResults(executed, outcome);
-    const masked = this.masking.maskedResult(checkedResult(executed, outcome), summary);
+    if (Symbol.asyncIterator in answer) return this.#endingAtOnce(answer, operation);
+    const masked = masking.maskedResult(checkedResult(answer, operation), summary);
     // Each event has its own receipt.
-    const isSubscription = prepared.node.operation === 'subscription';
+    const isSubscription = node.operation === 'subscription';
     return isSubscription || !receipts ? masked : withReceipt(context, masked);
   }
 
   /** Returns the results that plugins make of ours. They end at once, even if a plugin waits for the next event. */
-  #checkedResults({ context, parts }: Executed, outcome: AsyncIterableIterator<ExecutionResult>) {
-    const { live, transport } = context.operation;
-    const results = parts ?? live;
-    if (results === null || outcome === results) return outcome;
-    const { summary } = transport;
-    return new LiveResults(outcome, {
+  #endingAtOnce(answer: AsyncIterableIterator<ExecutionResult>, operation: Operation): Answer {
+    const { results, transport } = operation;
+    if (results === null || answer === results) return answer;
+    const { masking } = this.#parts;
+    return new ResultIterator(answer, {
       resultOf: (result) => result,
-      lastResult: (error) => ({ errors: this.masking.masked(errorsOf(error), summary) }),
-      ended: () => fireAndForget('live results', Promise.resolve(results.return?.())),
+      lastResult: (error) => ({ errors: masking.masked(errorsOf(error), transport.summary) }),
+      ended: () => fireAndForget('results', results.return()),
     });
   }
 }
 
+/**
+ * Call it in the turn in which a result is written, because the client's token may have been refused since it was made.
+ * Returns what is sent in its place; null for nothing.
+ */
+export function sendableNow(
+  result: ExecutionResult,
+  { results }: Operation,
+): ExecutionResult | null {
+  return results === null ? result : results.checked(result);
+}
+
+/** Admission has parsed and validated the document. Rules that plugins add are validated for each operation. */
+function useAdmittedDocument(): Plugin<PluginContext> {
+  return {
+    onParse({ context, setParsedDocument }) {
+      setParsedDocument(context[OWN_CONTEXT].operation.document.document);
+    },
+    onValidate({ setValidationFn }) {
+      setValidationFn(validateFurther);
+    },
+  };
+}
+
+/** Executes the admitted operation, even if plugins pass on another document or other variables. */
+function useExecution(parts: OperationParts): Plugin<PluginContext> {
+  const execution = new Execution(parts);
+  const subscriptions = new Subscriptions(parts);
+  return {
+    onExecute: ({ setExecuteFn }) =>
+      setExecuteFn(({ contextValue }) => execution.execute(contextValue[OWN_CONTEXT])),
+    onSubscribe: ({ setSubscribeFn }) =>
+      setSubscribeFn(({ contextValue }) => subscriptions.begin(contextValue[OWN_CONTEXT])),
+  };
+}
+
+const OF_SPECIFICATION: ReadonlySet<unknown> = new Set(specifiedRules);
+
+/** Yoga adds the specification's own rules for each operation, and the document has passed them. */
+const validateFurther: typeof validate = (schema, document, rules = [], ...more) => {
+  const others = rules.filter((rule) => !OF_SPECIFICATION.has(rule));
+  return others.length === 0 ? [] : validate(schema, document, others, ...more);
+};
+
 /** After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done. */
-function checkedResult({ mutation }: Executed, outcome: ExecutionResult): ExecutionResult {
-  const isLost = mutation?.data != null && outcome.data == null;
-  if (!isLost) return outcome;
-  const cause = outcome.errors?.[0];
+function checkedResult(result: ExecutionResult, { mutation }: Operation): ExecutionResult {
+  const isLost = mutation?.data != null && result.data == null;
+  if (!isLost) return result;
+  const cause = result.errors?.[0];
   return failed(new Error('a plugin removed the result of a mutation', { cause }));
 }
 
@@ -120,4 +201,24 @@ function failed(error: unknown): ExecutionResult {
 function invalid(error: Error): Error {
   if (!(error instanceof GraphQLError) || error.extensions.code !== undefined) return error;
   return located(requestError('GRAPHQL_VALIDATION_FAILED', error.message), error);
+}
+
+/** Yoga's HTTP handler calls these, and the transports are used in its place. */
+const HTTP_HOOKS = [
+  'onRequest',
+  'onRequestParse',
+  'onParams',
+  'onExecutionResult',
+  'onResultProcess',
+  'onResponse',
+];
+
+/** Warns of each hook of a plugin that never runs. */
+export function warnOfUnusedHooks(plugins: readonly object[], log: Pick<Log, 'warn'>): void {
+  for (const [index, plugin] of plugins.entries()) {
+    for (const hook of HTTP_HOOKS.filter((name) => name in plugin)) {
+      const message = 'a plugin has a hook of yoga’s HTTP handler, which is not used';
+      log.warn({ hook, plugin: index + 1 }, message);
+    }
+  }
 }

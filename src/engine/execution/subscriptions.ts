@@ -3,26 +3,18 @@ import { EventIterator } from '../../lib/event-iterator.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import type { OperationParts } from '../admission/admission.ts';
-import type {
-  Operation,
-  OperationContext,
-  ReadingContext,
-  RunCost,
-} from '../admission/operation.ts';
+import type { EventContext, Operation, OperationContext } from '../admission/operation.ts';
 import { errorsOf } from '../operation/error-masking.ts';
 import { overLimit } from '../operation/errors.ts';
-import { LiveResults } from '../operation/live-results.ts';
 import { Meter } from '../operation/meter.ts';
-
-/** The results of events, the parts of an answer, or one result. */
-export type Subscribed = AsyncIterableIterator<ExecutionResult> | ExecutionResult;
+import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
 
 /** A subscription that has begun. */
 interface Subscription {
   readonly operation: Operation;
   readonly events: AsyncIterable<unknown>;
   /** Makes the context of an event. Each event has its own, so that its reads are not as old as the subscription. */
-  readonly newContext: () => ReadingContext;
+  readonly newContext: () => EventContext;
   /** Called once, when the results have ended. */
   readonly ended: () => void;
 }
@@ -31,8 +23,6 @@ type EventParts = Pick<
   OperationParts,
   'limits' | 'masking' | 'maxCost' | 'receipts' | 'watchToken'
 >;
-
-const NO_COST: RunCost = { cost: 0, fields: 0 };
 
 /** Executes the events of subscriptions, each for its subscriber. */
 export class Subscriptions {
@@ -43,7 +33,7 @@ export class Subscriptions {
   }
 
   /** Begins a subscription. Returns the results of its events, or a result with errors. */
-  async begin(context: OperationContext): Promise<Subscribed> {
+  async begin(context: OperationContext): Promise<Answer> {
     const { limits } = this.#parts;
     const { operation } = context;
     const { args, transport } = operation;
@@ -61,29 +51,29 @@ export class Subscriptions {
     const client = limits.currentClient(operation);
     const { limiter } = limits;
     if (limiter.take('subscriptions', client).isOver) {
-      fireAndForget('live results', Promise.resolve(events[Symbol.asyncIterator]().return?.()));
+      fireAndForget('results', Promise.resolve(events[Symbol.asyncIterator]().return?.()));
       return { errors: overLimit('subscriptions').errors };
     }
     const ended = () => limiter.giveBack('subscriptions', client);
     // This context must not live until the subscription ends.
-    operation.live = this.follow({ operation, events, newContext: context.eventContexts(), ended });
-    return operation.live;
+    operation.results = this.follow({
+      operation,
+      events,
+      newContext: context.eventContexts(),
+      ended,
+    });
+    return operation.results;
   }
 
-  follow(subscription: Subscription): LiveResults {
+  follow(subscription: Subscription): ResultIterator {
     const { operation, events, newContext, ended } = subscription;
     const { caller, transport } = operation;
     const { signal, token } = caller;
-    const results = new LiveResults(events, {
+    const results = new ResultIterator(events, {
       resultOf: (event) => this.#resultOf(event, subscription),
       lastResult: (error) => {
         // Counts the error even if it is not sent.
-        const shown = this.#published(
-          { errors: errorsOf(error) },
-          operation,
-          newContext(),
-          NO_COST,
-        );
+        const shown = this.#published({ errors: errorsOf(error) }, operation, newContext());
         return transport.reportsEnd?.(error) ? null : shown;
       },
       ended: () => {
@@ -94,7 +84,7 @@ export class Subscriptions {
     });
     const unwatch = token && this.#parts.watchToken(token, (error) => results.fail(error));
     // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
-    const leave = () => fireAndForget('live results', results.return());
+    const leave = () => fireAndForget('results', results.return());
     if (signal?.aborted) leave();
     else signal?.addEventListener('abort', leave);
     return results;
@@ -115,20 +105,20 @@ export class Subscriptions {
     if (result.data == null && events instanceof EventIterator) events.missed();
     // An event over its budget ends its subscription, because the next event would exceed it too.
     if (meter.isOver) throw meter.error();
-    const run = { cost: facts.cost, fields: meter.fields };
-    limits.limiter.spend('fields', client, run.fields);
-    return this.#published(result, operation, context, run);
+    limits.limiter.spend('fields', client, meter.fields);
+    return this.#published(result, operation, context, facts.cost, meter.fields);
   }
 
   /** Masks an event's errors, and adds the event's receipt (its costs). */
   #published(
     result: ExecutionResult,
     { transport }: Operation,
-    context: ReadingContext,
-    run: RunCost,
+    context: EventContext,
+    cost = 0,
+    fields = 0,
   ): ExecutionResult {
     const { masking, receipts } = this.#parts;
     const masked = masking.maskedResult(result, transport.summary);
-    return receipts ? { ...masked, extensions: context.receipt(run) } : masked;
+    return receipts ? { ...masked, extensions: context.receipt(cost, fields) } : masked;
   }
 }

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
+import type { Operation } from '../admission/operation.ts';
+import { sendableNow } from '../execution/pipeline.ts';
 import type { Framing, StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -25,24 +27,23 @@ export class EventStream {
   }
 
   /**
-   * Sends the results until there are no more, or the client disconnects. `checked` is called in the turn in which a result
-   * is written. `first` is a result that has been read already. The next event is read when the client has read enough, so a
-   * slow client gets one merged event.
+   * Sends the results until there are no more, or the client disconnects. `first` is a result that has been read already. The
+   * next event is read when the client has read enough, so a slow client gets one merged event.
    */
   async send(
     results: AsyncIterableIterator<ExecutionResult>,
-    checked: (result: ExecutionResult) => ExecutionResult | null,
+    operation: Operation,
     first?: IteratorResult<ExecutionResult>,
   ): Promise<void> {
     const { head, end, complete } = this.#framing;
     // A quiet feed must not be followed until its next event when the client has disconnected.
-    const leave = () => fireAndForget('live results', Promise.resolve(results.return?.()));
+    const leave = () => fireAndForget('results', Promise.resolve(results.return?.()));
     this.#response.once('close', leave);
     // The client may have disconnected before the listener was added.
     if (this.#response.destroyed) leave();
     try {
       for (let next = first ?? (await results.next()); !next.done; next = await results.next()) {
-        const sendable = checked(next.value);
+        const sendable = sendableNow(next.value, operation);
         if (sendable === null) continue;
         this.#reply.summary.results += 1;
         this.#write(head + JSON.stringify(sendable) + end);

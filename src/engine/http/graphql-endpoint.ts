@@ -65,14 +65,13 @@ export class GraphQLEndpoint {
     // Over an event stream, parts have the format of `deferSpec`.
     const partsFormat = parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec';
     const transport: TransportContext = {
-      sent: sentIn(reply, body),
       summary,
       takesEvents: events !== null,
       partsFormat: parts === null ? null : partsFormat,
       headers,
       setHeaders: (ofClient) => reply.setAll(ofClient),
     };
-    return pipeline.open(reply.caller, transport);
+    return pipeline.open(reply.caller, transport, sentIn(reply, body));
   }
 
   /** Resolves with null if the body is too large. */
@@ -97,13 +96,13 @@ export class GraphQLEndpoint {
     if (!first.done) this.#setCookie(reply, first.value, operation);
     const stream = new EventStream(reply, this.#settings.connections.pingMs, format);
     // A shutdown waits for the last part, as for any answer.
-    await stream.send(results, (part) => part, first);
+    await stream.send(results, operation, first);
   }
 
   /** Answers a subscription by an event stream, which may last for hours. */
   async #sendEvents(
     reply: HttpReply,
-    { live }: Operation,
+    operation: Operation,
     results: AsyncIterableIterator<ExecutionResult>,
     format: StreamFormat,
   ): Promise<void> {
@@ -113,8 +112,7 @@ export class GraphQLEndpoint {
     summary.started(200);
     const stream = new EventStream(reply, connections.pingMs, format);
     openConnections.addLongLived(connection, stream);
-    const checked = (result: ExecutionResult) => (live === null ? result : live.checked(result));
-    await stream.send(results, checked).finally(() => {
+    await stream.send(results, operation).finally(() => {
       connection.longLived = null;
     });
   }

@@ -82,7 +82,7 @@ export class HttpReply {
     try {
       await task();
     } catch (error) {
-      const refusal = this.#settings.pipeline.masking.refusal(error, this.summary);
+      const refusal = this.#settings.masking.refusal(error, this.summary);
       if (!this.abort()) await this.#refuse(refusal);
     }
   }

@@ -6,7 +6,6 @@ import type {
 } from 'graphql';
 import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
 import { mayBeMutation } from '../admission/admission.ts';
-import type { OpenedOperation } from '../execution/pipeline.ts';
 import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
 import type { GraphQLSocket } from './graphql-socket.ts';
 import { SocketOperation } from './socket-operation.ts';
@@ -15,12 +14,6 @@ type SocketContext = Context<ConnectionInitMessage['payload'], GraphQLSocket>;
 
 /** The limit of in-flight operations on one socket, subscriptions included. Those that the client has left do not count. */
 const MAX_OPERATIONS = 100;
-
-/** An opened operation, which the protocol passes on as the root value of its arguments. */
-interface Begun {
-  readonly operation: SocketOperation;
-  readonly opened: OpenedOperation;
-}
 
 /**
  * graphql-ws's protocol for all sockets. It awaits each message before it asks for the next event, so a slow client holds
@@ -37,11 +30,11 @@ export const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSock
   execute: start,
   subscribe: start,
   onNext({ extra: socket }, _id, _payload, { rootValue }, result) {
-    const { operation } = rootValue as Begun;
+    const operation = rootValue as SocketOperation;
     // The protocol writes the message in the turn in which it calls this.
     const toJSON = () => {
       socket.writes(operation);
-      return operation.checked(result as ExecutionResult) ?? {};
+      return operation.sendableNow(result as ExecutionResult) ?? {};
     };
     return { toJSON } as FormattedExecutionResult;
   },
@@ -57,7 +50,6 @@ async function open(
   payload: object,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const { session, settings } = socket;
-  const { masking, schema } = settings.pipeline;
   const operation = new SocketOperation(id, session, settings);
   operation.summary.mayBeMutation = mayBeMutation(payload);
   try {
@@ -72,14 +64,18 @@ async function open(
       throw new Refusal([tooComplex('operations of a socket', count, MAX_OPERATIONS)]);
     }
     socket.operations.set(id, operation);
-    const opened = await operation.open({ ...payload }, (reason) =>
+    const { document, params } = await operation.open({ ...payload }, (reason) =>
       socket.close('tokenEnd', reason),
     );
-    const { document, params } = opened.operation;
-    const rootValue: Begun = { operation, opened };
-    return { schema, document: document.document, operationName: params.operationName, rootValue };
+    return {
+      schema: settings.schema,
+      document: document.document,
+      operationName: params.operationName,
+      // The protocol passes it on to `start` and `onNext`.
+      rootValue: operation,
+    };
   } catch (error) {
-    const { errors } = masking.refusal(error, operation.summary);
+    const { errors } = settings.masking.refusal(error, operation.summary);
     socket.end(operation, false);
     return errors;
   } finally {
@@ -89,6 +85,5 @@ async function open(
 }
 
 function start({ rootValue }: ExecutionArgs) {
-  const { operation, opened } = rootValue as Begun;
-  return operation.start(opened);
+  return (rootValue as SocketOperation).start();
 }

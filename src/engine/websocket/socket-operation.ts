@@ -1,7 +1,8 @@
 import type { ExecutionResult } from 'graphql';
-import type { OpenedOperation } from '../execution/pipeline.ts';
-import type { Subscribed } from '../execution/subscriptions.ts';
+import type { Operation } from '../admission/operation.ts';
+import { type OpenedOperation, sendableNow } from '../execution/pipeline.ts';
 import { RequestSummary } from '../operation/request-summary.ts';
+import type { Answer } from '../operation/result-iterator.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import type { SocketSession } from './socket-session.ts';
 
@@ -33,7 +34,7 @@ export class SocketOperation {
   }
 
   /** Throws a Refusal. `closeSocket` is called with the reason if the end of the token closes the socket. */
-  async open(payload: object, closeSocket: (reason: string) => void): Promise<OpenedOperation> {
+  async open(sent: object, closeSocket: (reason: string) => void): Promise<Operation> {
     const { pipeline, tokenEndOf, tokenStatusOf } = this.#settings;
     const { caller, headers, onTokenEnd } = this.#session;
     const { requestId } = this.summary;
@@ -42,7 +43,6 @@ export class SocketOperation {
     this.#opened = await pipeline.open(
       { ...caller, signal, tokenStatus, requestId },
       {
-        sent: payload,
         summary: this.summary,
         takesEvents: true,
         partsFormat: 'deferSpec',
@@ -55,22 +55,27 @@ export class SocketOperation {
           return true;
         },
       },
+      sent,
     );
+    return this.#opened.operation;
+  }
+
+  /** Executes the opened operation. */
+  async start(): Promise<Answer> {
+    const answer = await this.#ready.start();
+    const { outcome, type } = this.summary;
+    const isEvents = Symbol.asyncIterator in answer && type === 'subscription';
+    if (isEvents && outcome === 'ok') this.summary.started(null);
+    return answer;
+  }
+
+  sendableNow(result: ExecutionResult): ExecutionResult | null {
+    return sendableNow(result, this.#ready.operation);
+  }
+
+  get #ready(): OpenedOperation {
+    if (this.#opened === null) throw new Error('the operation has not been opened');
     return this.#opened;
-  }
-
-  async start({ start }: OpenedOperation): Promise<Subscribed> {
-    const outcome = await start();
-    const { outcome: until, type } = this.summary;
-    const isEvents = Symbol.asyncIterator in outcome && type === 'subscription';
-    if (isEvents && until === 'ok') this.summary.started(null);
-    return outcome;
-  }
-
-  /** Call it in the turn in which a result is written. Returns what is sent in its place; null for nothing. */
-  checked(result: ExecutionResult): ExecutionResult | null {
-    const live = this.#opened?.operation.live ?? null;
-    return live === null ? result : live.checked(result);
   }
 
   /** Stops the reads of a client that has disconnected. A write is completed. */

@@ -4,21 +4,24 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 
 interface Mapping<Event> {
-  readonly resultOf: (event: Event) => MaybePromise<ExecutionResult>;
+  resultOf(event: Event): MaybePromise<ExecutionResult>;
   /** Converts a failure to the last result; null if the transport itself reports it. */
-  readonly lastResult: (error: unknown) => ExecutionResult | null;
+  lastResult(error: unknown): ExecutionResult | null;
   /** Called once, when the results have ended, for any reason. */
-  readonly ended: () => void;
+  ended(): void;
 }
 
 type Next = IteratorResult<ExecutionResult, undefined>;
 const DONE = { done: true, value: undefined } as const;
 
+/** One result, or the results of events, or the parts of an answer. */
+export type Answer = AsyncIterableIterator<ExecutionResult> | ExecutionResult;
+
 /**
  * The results of events, or the parts of an answer. A generator would not do: its `return` waits for the next event, and a
  * quiet feed has none.
  */
-export class LiveResults<Event = unknown>
+export class ResultIterator<Event = unknown>
   implements AsyncIterableIterator<ExecutionResult, undefined>
 {
   readonly #events: AsyncIterator<Event>;
@@ -53,7 +56,7 @@ export class LiveResults<Event = unknown>
       this.#isAwaited = false;
       resolve(next);
     });
-    fireAndForget('live results', advanced);
+    fireAndForget('results', advanced);
     return promise;
   }
 
@@ -72,10 +75,7 @@ export class LiveResults<Event = unknown>
     return DONE;
   }
 
-  /**
-   * Call it in the turn in which a result is sent, because the client's token may have been refused since it was made.
-   * Returns the result, or in its place the last result, or null.
-   */
+  /** Returns the result. If the results have failed meanwhile, returns the last result, or null, in its place. */
   checked(result: ExecutionResult): ExecutionResult | null {
     const failure = this.#failure ?? this.#source?.failure ?? null;
     const isOfAccount = result.data != null;
@@ -117,6 +117,6 @@ export class LiveResults<Event = unknown>
     this.#isOver = true;
     this.#mapping.ended();
     // A generator returns only after its next event.
-    fireAndForget('live results', Promise.resolve(this.#events.return?.()));
+    fireAndForget('results', Promise.resolve(this.#events.return?.()));
   }
 }
