@@ -21,7 +21,6 @@ const INTROSPECTED_SIZE = 4;
 
 /** Estimates the entries of a list before anything is read. `page` is the page size of the enclosing connection. */
 export function listSize(
-  typeName: string,
   field: Field,
   node: FieldNode,
   page: number | null,
@@ -33,9 +32,9 @@ export function listSize(
     typeof size === 'number' ? size : values.sizeOf(size);
   const ownSize = traitOf(field, 'listSize');
   if (ownSize !== undefined) return toNumber(ownSize);
-  if (typeName.startsWith('__')) return INTROSPECTED_SIZE;
-  if (page !== null) return page;
-  return toNumber(traitOf(getNamedType(field.type), 'listSize') ?? USUAL_SIZE);
+  const type = getNamedType(field.type);
+  if (type.name.startsWith('__')) return INTROSPECTED_SIZE;
+  return page ?? toNumber(traitOf(type, 'listSize') ?? USUAL_SIZE);
 }
 
 /** The page size that the arguments request for a connection's lists; null if the field has none, or is a list itself. */
@@ -62,7 +61,7 @@ function requestedSize(field: Field, node: FieldNode, values: RequestValues): nu
 }
 
 /** Returns undefined if the argument is left out. */
-export function givenValue(node: FieldNode, name: string, { read }: RequestValues): unknown {
+function givenValue(node: FieldNode, name: string, { read }: RequestValues): unknown {
   const given = node.arguments?.find((each) => each.name.value === name);
   return given && read(given.value);
 }

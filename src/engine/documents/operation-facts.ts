@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   getNamedType,
   getNullableType,
@@ -15,7 +16,7 @@ import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
 import { extraForList, type Weights, weightOfKey } from '../operation/meter.ts';
 import { type Field, listKey, literalOf, type Selections } from './compiler/selections.ts';
-import { givenValue, listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
+import { listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
 
 /** The coerced variables of a request. */
 type Variables = Readonly<Record<string, unknown>>;
@@ -28,8 +29,8 @@ export interface RequestFacts extends Weights {
    */
   readonly plans: ReadonlyMap<string, ReadonlySet<string>>;
   /**
-   * The lowest age limit that root fields request, in seconds; Infinity if there is none. It is determined before
-   * execution, because the first field that reads decides for the others.
+   * The lowest age limit that fields request, in seconds; Infinity if there is none. It is determined before execution,
+   * because the first field that reads decides for the others.
    */
   readonly ageLimit: number;
 }
@@ -85,15 +86,15 @@ function shapeOf(value: unknown): unknown {
 /** The types that an object can have. */
 type Types = readonly GraphQLObjectType[];
 
-/** The weight of a part of an operation, in fields. */
-interface Weight {
-  /** The weight of all fields, with the estimated sizes of lists. */
-  readonly all: number;
-  /** The weight of the fields that are in no list of this part. */
-  readonly own: number;
+/** The fields that are charged together: those of the answer, or those of one item of a list. */
+interface Charge {
+  fields: number;
 }
 
 interface Place {
+  /** The estimated number of objects in this place. */
+  readonly objects: number;
+  readonly charge: Charge;
   /** The page size of the enclosing connection. */
   readonly page: number | null;
   /** The plan that collects the reads of this place; null if they are not planned. */
@@ -108,11 +109,12 @@ class FieldWalk {
   readonly sizeNames = new Set<string>();
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
-  readonly #root: GraphQLObjectType;
   readonly #variables: Variables;
   readonly #values: RequestValues;
   readonly #plans = new Map<string, Set<string>>();
   readonly #itemFields = new Map<number, number>();
+  #cost = 0;
+  #ageLimit = Infinity;
 
   constructor(
     selections: Selections,
@@ -122,7 +124,6 @@ class FieldWalk {
   ) {
     this.#selections = selections;
     this.#operation = operation;
-    this.#root = selections.schema.getRootType(operation.operation) as GraphQLObjectType;
     this.#variables = variables;
     this.#values = {
       read: (node) => this.#read(node, this.variableNames),
@@ -134,16 +135,20 @@ class FieldWalk {
   }
 
   facts(): RequestFacts {
-    let cost = 0;
-    let ownFields = 0;
-    let ageLimit = Infinity;
-    for (const [key, nodes] of this.#collect([this.#root], [this.#operation])) {
-      const weight = this.#rootField(key, nodes);
-      cost += weight.all;
-      ownFields += weight.own;
-      ageLimit = Math.min(ageLimit, ...nodes.flatMap((node) => this.#ageLimits(node)));
+    const { schema } = this.#selections;
+    const root = [schema.getRootType(this.#operation.operation) as GraphQLObjectType];
+    const charge: Charge = { fields: 0 };
+    for (const [key, nodes] of this.#collect(root, [this.#operation])) {
+      const plan = this.#planOf(key, this.#fieldsOf(root, nodes));
+      this.#field(key, root, nodes, { objects: 1, charge, page: null, plan });
     }
-    return { cost, ownFields, itemFields: this.#itemFields, plans: this.#plans, ageLimit };
+    return {
+      cost: this.#cost,
+      ownFields: charge.fields,
+      itemFields: this.#itemFields,
+      plans: this.#plans,
+      ageLimit: this.#ageLimit,
+    };
   }
 
   #read(node: ValueNode, names: Set<string>): unknown {
@@ -156,66 +161,57 @@ class FieldWalk {
     return this.#selections.collect(types, from, (flag) => this.#read(flag, this.flagNames));
   }
 
-  #rootField(key: string, nodes: readonly FieldNode[]): Weight {
-    const [field] = this.#fieldsOf([this.#root], nodes);
+  /** The plan of a root field. */
+  #planOf(key: string, [field]: readonly Field[]): Set<string> {
     const isMutation = this.#operation.operation === OperationTypeNode.MUTATION;
     const hasOwnPlan = isMutation || (field && traitOf(field, 'readsApart'));
-    const plan = memo(this.#plans, hasOwnPlan ? key : '', () => new Set<string>());
-    return this.#field(key, [this.#root], nodes, { page: null, plan });
-  }
-
-  #ageLimits(node: FieldNode): readonly number[] {
-    const args = this.#selections.schema.getField(this.#root, node.name.value)?.args ?? [];
-    return args
-      .filter((each) => traitOf(each, 'isAgeLimit'))
-      .map(({ name }) => givenValue(node, name, this.#values))
-      .filter(isAgeLimit);
+    return memo(this.#plans, hasOwnPlan ? key : '', () => new Set<string>());
   }
 
   /**
-   * The selections on an abstract type are walked once for all its possible types: a walk for each type would take
-   * exponential time if abstract types nest. So the cost includes alternatives of which the answer can have only one.
+   * Adds a field and all fields in it. The types may define it differently: its size in the first type is the estimate. The
+   * selections on an abstract type are walked once for all its possible types: a walk for each type would take exponential
+   * time if abstract types nest. So the cost includes alternatives of which the answer can have only one.
    */
-  #objects(types: Types, from: readonly FieldNode[], place: Place): Weight {
-    let all = 0;
-    let own = 0;
-    for (const [key, nodes] of this.#collect(types, from)) {
-      const weight = this.#field(key, types, nodes, place);
-      all += weight.all;
-      own += weight.own;
-    }
-    return { all, own };
-  }
-
-  /** Returns a field's weight. The types may define the field differently: its size in the first type is the estimate. */
-  #field(key: string, types: Types, nodes: readonly FieldNode[], { page, plan }: Place): Weight {
+  #field(key: string, types: Types, nodes: readonly FieldNode[], place: Place): void {
+    const { objects, charge, page, plan } = place;
     const fields = this.#fieldsOf(types, nodes);
     const [node] = nodes;
     const [field] = fields;
-    const [type] = types;
+    if (!node || !field) return;
     const weight = weightOfKey(key);
-    if (!node || !field || !type) return { all: 0, own: 0 };
+    charge.fields += weight;
+    this.#cost += weight * objects;
+    this.#readArguments(field, node, objects);
     for (const each of fields) {
       const read = traitOf(each, 'reads');
       if (read) plan?.add(read);
     }
     const inner = this.#typesIn(fields);
-    if (inner.length === 0) return { all: weight, own: weight };
-    const isList = isListType(getNullableType(field.type));
-    const size = isList ? listSize(type.name, field, node, page, this.#values) : 1;
-    const item = this.#objects(inner, nodes, {
-      page: pageSize(field, node, this.#values),
-      plan: isList ? null : plan,
-    });
-    if (isList) this.#noteItems(nodes, item.own);
-    return {
-      all: weight + size * item.all + this.#scanned(field, node),
-      own: isList ? weight : weight + item.own,
-    };
+    const ofField = pageSize(field, node, this.#values);
+    if (!isListType(getNullableType(field.type))) {
+      this.#fields(inner, nodes, { objects, charge, page: ofField, plan });
+    } else if (inner.length > 0) {
+      const size = listSize(field, node, page, this.#values);
+      const item: Charge = { fields: 0 };
+      // A list may be empty, so its reads are not planned.
+      this.#fields(inner, nodes, {
+        objects: objects * size,
+        charge: item,
+        page: ofField,
+        plan: null,
+      });
+      this.#noteItems(nodes, item);
+    }
+  }
+
+  #fields(types: Types, from: readonly FieldNode[], place: Place): void {
+    if (types.length === 0) return;
+    for (const [key, nodes] of this.#collect(types, from)) this.#field(key, types, nodes, place);
   }
 
   /** Two places of a fragment can merge the same list with different fields. The larger item counts. */
-  #noteItems(nodes: readonly FieldNode[], fields: number): void {
+  #noteItems(nodes: readonly FieldNode[], { fields }: Charge): void {
     const key = listKey(nodes);
     this.#itemFields.set(key, Math.max(fields, this.#itemFields.get(key) ?? 0));
   }
@@ -233,34 +229,29 @@ class FieldWalk {
 
   /** The types that the objects in these fields can have. */
   #typesIn(fields: readonly Field[]): Types {
-    const types: GraphQLObjectType[] = [];
-    for (const field of fields) {
+    const types = fields.flatMap((field): readonly GraphQLNamedType[] => {
       const type = getNamedType(field.type);
-      const possible = isAbstractType(type)
-        ? this.#selections.schema.getPossibleTypes(type)
-        : [type];
-      for (const each of possible) {
-        if (isObjectType(each) && !types.includes(each)) types.push(each);
-      }
-    }
-    return types;
+      return isAbstractType(type) ? this.#selections.schema.getPossibleTypes(type) : [type];
+    });
+    return [...new Set(types)].filter(isObjectType);
   }
 
-  /** The cost, in fields, of the entries that the resolver scans because of the field's arguments. */
-  #scanned({ args }: Field, node: FieldNode): number {
-    let fields = 0;
+  /** Adds the entries that the resolvers scan because of an argument, and notes a limit of age. */
+  #readArguments({ args }: Field, node: FieldNode, objects: number): void {
     for (const { name, value } of node.arguments ?? []) {
       const arg = args.find((each) => each.name === name.value);
-      const scanned = arg && traitOf(arg, 'scans');
-      if (scanned === undefined) continue;
-      const size = this.#values.sizeOf(scanned);
-      if (this.#values.read(value) != null) fields += extraForList(size);
+      if (!arg) continue;
+      const scanned = traitOf(arg, 'scans');
+      if (scanned !== undefined) {
+        const size = this.#values.sizeOf(scanned);
+        if (this.#values.read(value) != null) this.#cost += extraForList(size) * objects;
+      }
+      if (traitOf(arg, 'isAgeLimit')) {
+        const seconds = this.#values.read(value);
+        // A negative limit has no effect here: the resolver of its field refuses it.
+        const isLimit = typeof seconds === 'number' && seconds >= 0;
+        if (isLimit) this.#ageLimit = Math.min(this.#ageLimit, seconds);
+      }
     }
-    return fields;
   }
-}
-
-/** A negative limit has no effect here: the resolver of its field refuses it. */
-function isAgeLimit(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0;
 }
