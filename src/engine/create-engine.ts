@@ -8,7 +8,6 @@ import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-maskin
 import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
 import { AccessLog, type AccessLogOptions, type ServerMetrics } from './requests/access-log.ts';
 import { ClientAddresses } from './requests/client-address.ts';
-import { HttpDate } from './requests/http-date.ts';
 import { OpenConnections } from './requests/open-connections.ts';
 import type { ServerOptions } from './requests/server-settings.ts';
 import { type AuthCookieOptions, BearerTokens, createAuthCookie } from './requests/tokens.ts';
@@ -60,7 +59,6 @@ export function createEngine(options: EngineOptions) {
     }),
     cookie,
     tokens: new BearerTokens(cookie),
-    httpDate: new HttpDate(options.dateMs),
     forwarding: createHeaderForwarding(options.forwardHeaders),
     accessLog: new AccessLog({ ...options, clock, metrics }),
   };

@@ -1,8 +1,13 @@
 export type { Operation, OperationContext } from './admission/operation.ts';
 export { createEngine, type Engine } from './create-engine.ts';
 export { Documents, type PreparedOperation } from './documents/documents.ts';
-export { ManifestError, readManifest } from './documents/manifest.ts';
-export { TrustedDocuments, type TrustedDocumentsOptions } from './documents/trusted-documents.ts';
+
+export {
+  ManifestError,
+  readManifest,
+  TrustedDocuments,
+  type TrustedDocumentsOptions,
+} from './documents/trusted-documents.ts';
 export type { TeamPlugin } from './execution/pipeline.ts';
 export type { HttpReply } from './http/reply.ts';
 export { type Site, wantsPage } from './http/routes.ts';

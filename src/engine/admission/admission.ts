@@ -9,11 +9,11 @@ import {
 import type { Tracing } from '../../lib/tracing/tracing.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
-import { readParams } from '../documents/params.ts';
+import { definedVariables, readParams } from '../documents/params.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
-import { definedVariables } from '../documents/variables.ts';
+
 import type { ErrorMasking } from '../operation/error-masking.ts';
-import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
+import { Refusal, refusal, tooComplex } from '../operation/errors.ts';
 import { Meter } from '../operation/meter.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Operation, OperationContext, TransportContext } from './operation.ts';
@@ -121,20 +121,20 @@ function selectOperation(
       name === null
         ? 'The document has no operation, or several: name one of them in `operationName`.'
         : 'The document has no operation of that name.';
-    throw new Refusal([requestError('GRAPHQL_VALIDATION_FAILED', message)]);
+    throw refusal('GRAPHQL_VALIDATION_FAILED', message);
   }
   const { node, logName } = prepared;
   summary.type = node.operation;
   summary.mayBeMutation = node.operation === 'mutation';
   summary.operationName = summary.isTrusted ? (node.name?.value ?? null) : logName;
   if (node.operation === 'mutation' && summary.method === 'GET') {
-    const error = requestError('BAD_USER_INPUT', 'Mutations are sent by POST.');
-    throw new Refusal([error], { status: 405, headers: { allow: 'POST' } });
+    const options = { status: 405, headers: { allow: 'POST' } };
+    throw refusal('BAD_USER_INPUT', 'Mutations are sent by POST.', options);
   }
   if (node.operation === 'subscription' && !takesEvents) {
     const message =
       'A subscription needs text/event-stream, or multipart/mixed with subscriptionSpec="1.0".';
-    throw new Refusal([requestError('NOT_ACCEPTABLE', message)], { status: 406 });
+    throw refusal('NOT_ACCEPTABLE', message, { status: 406 });
   }
   return prepared;
 }

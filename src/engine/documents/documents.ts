@@ -19,11 +19,10 @@ import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
 import { Selections } from './compiler/selections.ts';
 import { withoutDefer, withoutDeferInLists } from './deferring.ts';
-import { type DocumentLimits, limitErrors } from './document-limits.ts';
+import { type DocumentLimits, limitErrors, parseDocument } from './document-limits.ts';
 import { OperationFacts } from './operation-facts.ts';
-import { parseDocument } from './parse-document.ts';
+import { ExactNumbersRule, executionArgs } from './params.ts';
 import { literalsOf, redactTexts } from './redact-literals.ts';
-import { ExactNumbersRule, executionArgs } from './variables.ts';
 
 export interface DocumentOptions {
   readonly schema: GraphQLSchema;

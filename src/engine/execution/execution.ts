@@ -2,7 +2,7 @@ import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { OperationParts } from '../admission/admission.ts';
 import type { OperationContext } from '../admission/operation.ts';
-import type { PartResults, PartsFormat } from '../documents/compiler/compiling-executor.ts';
+import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 import { errorsOf } from '../operation/error-masking.ts';
 import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
 import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
@@ -14,73 +14,60 @@ interface AnswerPart extends ExecutionResult {
   readonly hasNext: boolean;
 }
 
-/** Executes admitted queries and mutations. */
-export class Execution {
-  readonly #parts: OperationParts;
-
-  constructor(parts: OperationParts) {
-    this.#parts = parts;
-  }
-
-  /** Returns the result of a query or a mutation, or its parts. */
-  async execute(context: OperationContext): Promise<Answer> {
-    const { limits } = this.#parts;
-    const { operation } = context;
-    const { args, meter, partsFormat, prepared } = operation;
-    limits.chargeEstimate(operation);
-    if (partsFormat !== null) return this.#executeInParts(context, partsFormat);
-    const result = await prepared.executor.execute({ ...args, contextValue: context }, meter);
+/** Executes an admitted query or mutation. Returns its result, or the parts of an answer. */
+export async function execute(parts: OperationParts, context: OperationContext): Promise<Answer> {
+  const { limits } = parts;
+  const { operation } = context;
+  const { args, meter, partsFormat, prepared } = operation;
+  const given = { ...args, contextValue: context };
+  limits.chargeEstimate(operation);
+  if (partsFormat === null) {
+    const result = await prepared.executor.execute(given, meter);
     limits.chargeFields(operation);
     if (prepared.node.operation === 'mutation') operation.mutation = result;
     return result;
   }
+  const result = await prepared.executor.executeInParts(given, meter, partsFormat);
+  if (!('initialResult' in result)) {
+    limits.chargeFields(operation);
+    return withinBudget(result, meter, false);
+  }
+  operation.results = partsOf(result, parts, context);
+  return operation.results;
+}
 
-  /** Executes a query whose deferred fragments follow its first part. All parts share one context. */
-  async #executeInParts(context: OperationContext, format: PartsFormat): Promise<Answer> {
-    const { limits } = this.#parts;
-    const { operation } = context;
-    const { args, meter, prepared } = operation;
-    const given = { ...args, contextValue: context };
-    const result = await prepared.executor.executeInParts(given, meter, format);
-    if (!('initialResult' in result)) {
+/** The parts of an answer, masked. All parts share one context, and the last part has the receipt. */
+function partsOf(
+  results: PartResults,
+  { limits, masking, receipts }: OperationParts,
+  context: OperationContext,
+): ResultIterator<AnswerPart> {
+  const { operation } = context;
+  const { meter, transport } = operation;
+  const masked = <Part extends object>(part: Part) => masking.maskedResult(part, transport.summary);
+  return new ResultIterator(eachPart(results), {
+    resultOf(part) {
+      const { incremental = [], completed, hasNext } = part;
+      // A part takes longer to make than several fields.
+      meter.count(FIELDS_PER_PART * incremental.length);
+      if (meter.isOver) throw meter.error();
+      const shown = {
+        ...masked(part),
+        ...(incremental.length > 0 && { incremental: incremental.map(masked) }),
+        ...(completed && { completed: completed.map(masked) }),
+      };
+      return hasNext || !receipts ? shown : withReceipt(context, shown);
+    },
+    lastResult(error) {
+      const part = masked({ errors: errorsOf(error), hasNext: false });
+      return receipts ? withReceipt(context, part) : part;
+    },
+    ended() {
+      // Stops the execution at once: the generator would first wait for the next part.
+      fireAndForget('response', results.subsequentResults.return());
       limits.chargeFields(operation);
-      return withinBudget(result, meter, false);
-    }
-    operation.results = this.#partsOf(result, context);
-    return operation.results;
-  }
-
-  /** The parts of an answer, masked. The last part has the receipt. */
-  #partsOf(results: PartResults, context: OperationContext): ResultIterator<AnswerPart> {
-    const { limits, masking, receipts } = this.#parts;
-    const { operation } = context;
-    const { meter, transport } = operation;
-    const masked = <Part extends object>(part: Part) =>
-      masking.maskedResult(part, transport.summary);
-    return new ResultIterator(eachPart(results), {
-      resultOf: (part) => {
-        const { incremental = [], completed, hasNext } = part;
-        // A part takes longer to make than several fields.
-        meter.count(FIELDS_PER_PART * incremental.length);
-        if (meter.isOver) throw meter.error();
-        const shown = {
-          ...masked(part),
-          ...(incremental.length > 0 && { incremental: incremental.map(masked) }),
-          ...(completed && { completed: completed.map(masked) }),
-        };
-        return hasNext || !receipts ? shown : withReceipt(context, shown);
-      },
-      lastResult: (error) => {
-        const part = masked({ errors: errorsOf(error), hasNext: false });
-        return receipts ? withReceipt(context, part) : part;
-      },
-      ended: () => {
-        // Stops the execution at once: the generator would first wait for the next part.
-        fireAndForget('response', results.subsequentResults.return());
-        limits.chargeFields(operation);
-      },
-    });
-  }
+    },
+  });
 }
 
 /** Adds the operation's receipt (its costs) to the `extensions` of a result. */

@@ -16,8 +16,8 @@ import { errorsOf } from '../operation/error-masking.ts';
 import { located, Refusal, requestError } from '../operation/errors.ts';
 import { traceOperation } from '../operation/request-summary.ts';
 import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
-import { Execution, withReceipt } from './execution.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { execute, withReceipt } from './execution.ts';
+import { subscribe } from './subscriptions.ts';
 
 /** An admitted operation, which plugins have parsed and validated. */
 export interface OpenedOperation {
@@ -44,7 +44,7 @@ export type TeamPlugin = Omit<Plugin<PluginContext>, 'onPluginInit'> & {
 /**
  * Answers the operations of all transports. Admission parses, validates and limits each operation. One instance of yoga then
  * runs the hooks of the team's plugins: its `parse` and `validate` return what admission has found, and its `execute` and
- * `subscribe` call `Execution` and `Subscriptions`. Yoga's HTTP handler is not used: the transports read requests and write
+ * `subscribe` call those of this folder. Yoga's HTTP handler is not used: the transports read requests and write
  * results. Without plugins yoga only calls `execute` or `subscribe`.
  */
 export class Pipeline {
@@ -167,13 +167,11 @@ function useAdmittedDocument(): Plugin<PluginContext> {
 
 /** Executes the admitted operation, even if plugins pass on another document or other variables. */
 function useExecution(parts: OperationParts): Plugin<PluginContext> {
-  const execution = new Execution(parts);
-  const subscriptions = new Subscriptions(parts);
   return {
     onExecute: ({ setExecuteFn }) =>
-      setExecuteFn(({ contextValue }) => execution.execute(contextValue[OWN_CONTEXT])),
+      setExecuteFn(({ contextValue }) => execute(parts, contextValue[OWN_CONTEXT])),
     onSubscribe: ({ setSubscribeFn }) =>
-      setSubscribeFn(({ contextValue }) => subscriptions.begin(contextValue[OWN_CONTEXT])),
+      setSubscribeFn(({ contextValue }) => subscribe(parts, contextValue[OWN_CONTEXT])),
   };
 }
 

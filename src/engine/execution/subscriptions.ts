@@ -24,101 +24,93 @@ type EventParts = Pick<
   'limits' | 'masking' | 'maxCost' | 'receipts' | 'watchToken'
 >;
 
-/** Executes the events of subscriptions, each for its subscriber. */
-export class Subscriptions {
-  readonly #parts: EventParts;
-
-  constructor(parts: EventParts) {
-    this.#parts = parts;
+/** Begins a subscription. Returns the results of its events, or a result with errors. */
+export async function subscribe(parts: EventParts, context: OperationContext): Promise<Answer> {
+  const { limits } = parts;
+  const { operation } = context;
+  const { args, transport } = operation;
+  // The executor does not throw: it returns a stream, or a result with the error. The cast states that admission has found
+  // a subscription.
+  const events = await createSourceEventStream({
+    ...args,
+    contextValue: context,
+  } as Parameters<typeof createSourceEventStream>[0]);
+  if (!(Symbol.asyncIterator in events)) {
+    transport.reportsEnd?.(events.errors?.[0]?.originalError);
+    return events;
   }
-
-  /** Begins a subscription. Returns the results of its events, or a result with errors. */
-  async begin(context: OperationContext): Promise<Answer> {
-    const { limits } = this.#parts;
-    const { operation } = context;
-    const { args, transport } = operation;
-    // The executor does not throw: it returns a stream, or a result with the error. The cast states that admission has found
-    // a subscription.
-    const events = await createSourceEventStream({
-      ...args,
-      contextValue: context,
-    } as Parameters<typeof createSourceEventStream>[0]);
-    if (!(Symbol.asyncIterator in events)) {
-      transport.reportsEnd?.(events.errors?.[0]?.originalError);
-      return events;
-    }
-    // Beginning the subscription may have proved the token's account.
-    const client = limits.currentClient(operation);
-    const { limiter } = limits;
-    if (limiter.take('subscriptions', client).isOver) {
-      fireAndForget('results', Promise.resolve(events[Symbol.asyncIterator]().return?.()));
-      return { errors: overLimit('subscriptions').errors };
-    }
-    const ended = () => limiter.giveBack('subscriptions', client);
-    // This context must not live until the subscription ends.
-    operation.results = this.follow({
-      operation,
-      events,
-      newContext: context.eventContexts(),
-      ended,
-    });
-    return operation.results;
+  // Beginning the subscription may have proved the token's account.
+  const client = limits.currentClient(operation);
+  const { limiter } = limits;
+  if (limiter.take('subscriptions', client).isOver) {
+    fireAndForget('results', Promise.resolve(events[Symbol.asyncIterator]().return?.()));
+    return { errors: overLimit('subscriptions').errors };
   }
+  const ended = () => limiter.giveBack('subscriptions', client);
+  // This context must not live until the subscription ends.
+  const newContext = context.eventContexts();
+  operation.results = follow(parts, { operation, events, newContext, ended });
+  return operation.results;
+}
 
-  follow(subscription: Subscription): ResultIterator {
-    const { operation, events, newContext, ended } = subscription;
-    const { caller, transport } = operation;
-    const { signal, token } = caller;
-    const results = new ResultIterator(events, {
-      resultOf: (event) => this.#resultOf(event, subscription),
-      lastResult: (error) => {
-        // Counts the error even if it is not sent.
-        const shown = this.#published({ errors: errorsOf(error) }, operation, newContext());
-        return transport.reportsEnd?.(error) ? null : shown;
-      },
-      ended: () => {
-        unwatch?.();
-        signal?.removeEventListener('abort', leave);
-        ended();
-      },
-    });
-    const unwatch = token && this.#parts.watchToken(token, (error) => results.fail(error));
-    // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
-    const leave = () => fireAndForget('results', results.return());
-    if (signal?.aborted) leave();
-    else signal?.addEventListener('abort', leave);
-    return results;
-  }
+/** Executes each event when its result is asked for. */
+export function follow(parts: EventParts, subscription: Subscription): ResultIterator {
+  const { operation, events, newContext, ended } = subscription;
+  const { caller, transport } = operation;
+  const { signal, token } = caller;
+  const results = new ResultIterator(events, {
+    resultOf: (event) => resultOf(parts, event, subscription),
+    lastResult(error) {
+      // Counts the error even if it is not sent.
+      const shown = published(parts, { errors: errorsOf(error) }, operation, newContext());
+      return transport.reportsEnd?.(error) ? null : shown;
+    },
+    ended() {
+      unwatch?.();
+      signal?.removeEventListener('abort', leave);
+      ended();
+    },
+  });
+  const unwatch = token && parts.watchToken(token, (error) => results.fail(error));
+  // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
+  const leave = () => fireAndForget('results', results.return());
+  if (signal?.aborted) leave();
+  else signal?.addEventListener('abort', leave);
+  return results;
+}
 
-  /** Executes an event. Throws if the client is over its limit of fields, which ends its subscription. */
-  async #resultOf(event: unknown, { operation, events, newContext }: Subscription) {
-    const { limits, maxCost } = this.#parts;
-    const { args, caller, facts, prepared } = operation;
-    // Events are charged to the caller's account, or to the address of its client once its token has ended.
-    const client = clientOf(caller);
-    limits.checkFields(client);
-    const meter = new Meter(maxCost, facts);
-    const context = newContext();
-    const eventArgs = { ...args, rootValue: event, contextValue: context };
-    const result = await prepared.executor.execute(eventArgs, meter);
-    // The client does not get the changes of this event, so the next event has to repeat them.
-    if (result.data == null && events instanceof EventIterator) events.missed();
-    // An event over its budget ends its subscription, because the next event would exceed it too.
-    if (meter.isOver) throw meter.error();
-    limits.limiter.spend('fields', client, meter.fields);
-    return this.#published(result, operation, context, facts.cost, meter.fields);
-  }
+/** Executes an event. Throws if the client is over its limit of fields, which ends its subscription. */
+async function resultOf(
+  parts: EventParts,
+  event: unknown,
+  { operation, events, newContext }: Subscription,
+): Promise<ExecutionResult> {
+  const { limits, maxCost } = parts;
+  const { args, caller, facts, prepared } = operation;
+  // Events are charged to the caller's account, or to the address of its client once its token has ended.
+  const client = clientOf(caller);
+  limits.checkFields(client);
+  const meter = new Meter(maxCost, facts);
+  const context = newContext();
+  const eventArgs = { ...args, rootValue: event, contextValue: context };
+  const result = await prepared.executor.execute(eventArgs, meter);
+  // The client does not get the changes of this event, so the next event has to repeat them.
+  if (result.data == null && events instanceof EventIterator) events.missed();
+  // An event over its budget ends its subscription, because the next event would exceed it too.
+  if (meter.isOver) throw meter.error();
+  limits.limiter.spend('fields', client, meter.fields);
+  return published(parts, result, operation, context, facts.cost, meter.fields);
+}
 
-  /** Masks an event's errors, and adds the event's receipt (its costs). */
-  #published(
-    result: ExecutionResult,
-    { transport }: Operation,
-    context: EventContext,
-    cost = 0,
-    fields = 0,
-  ): ExecutionResult {
-    const { masking, receipts } = this.#parts;
-    const masked = masking.maskedResult(result, transport.summary);
-    return receipts ? { ...masked, extensions: context.receipt(cost, fields) } : masked;
-  }
+/** Masks an event's errors, and adds the event's receipt (its costs). */
+function published(
+  { masking, receipts }: EventParts,
+  result: ExecutionResult,
+  { transport }: Operation,
+  context: EventContext,
+  cost = 0,
+  fields = 0,
+): ExecutionResult {
+  const masked = masking.maskedResult(result, transport.summary);
+  return receipts ? { ...masked, extensions: context.receipt(cost, fields) } : masked;
 }

@@ -7,131 +7,108 @@ import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
-import { Refusal, requestError } from '../operation/errors.ts';
+import { type Refusal, refusal } from '../operation/errors.ts';
 import { traceRequest } from '../operation/request-summary.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { isOfUser } from '../requests/tokens.ts';
-import { EventStream } from './event-stream.ts';
-import { type Accepted, FORMATS, isJsonType, negotiated, type StreamFormat } from './formats.ts';
+import { sendStream } from './event-stream.ts';
+import { type Accepted, FORMATS, isJsonType, negotiated } from './formats.ts';
 import { type HttpReply, tooManyMessages } from './reply.ts';
 
 const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 
-/** `/graphql` over HTTP: reads a request, executes it and sends the answer. */
-export class GraphQLEndpoint {
-  readonly #settings: ServerSettings;
-
-  constructor(settings: ServerSettings) {
-    this.#settings = settings;
+/** Answers a request to `/graphql`. Throws a Refusal if nothing is executed. */
+export async function answerGraphQL(settings: ServerSettings, reply: HttpReply): Promise<void> {
+  const { addresses, connections, openConnections, tracing } = settings;
+  const { connection, request, summary } = reply;
+  const { pingMs } = connections;
+  reply.isGraphQL = true;
+  if (tracing !== null) {
+    summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
   }
-
-  /** Throws a Refusal if nothing is executed. */
-  async answer(reply: HttpReply): Promise<void> {
-    const { addresses, tracing } = this.#settings;
-    const { request, summary } = reply;
-    reply.isGraphQL = true;
-    if (tracing !== null) {
-      summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
-    }
-    const accepted = negotiated(request.headers.accept);
-    const { operation, start } = await this.#open(reply, accepted);
-    const outcome = await start();
-    if (!(Symbol.asyncIterator in outcome)) {
-      this.#setCookie(reply, outcome, operation);
-      await reply.sendResult(200, outcome);
-    } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
-      await this.#sendEvents(reply, operation, outcome, accepted?.events ?? FORMATS.events);
-    } else {
-      await this.#sendParts(reply, operation, outcome, accepted?.parts ?? FORMATS.deferSpec);
-    }
-  }
-
-  /** Reads the request. It does so apart from `answer`, which would retain the body for as long as a subscription lasts. */
-  async #open(reply: HttpReply, accepted: Accepted | null): Promise<OpenedOperation> {
-    const { limits, pipeline } = this.#settings;
-    const { request, summary } = reply;
-    const { method, headers } = request;
-    const isPost = method === 'POST';
-    const body = isPost ? await this.#bodyOf(request) : null;
-    if (isPost && body === null) throw refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is too large.');
-    // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
-    const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
-    const isOver = extraBytes >= 0 && !limits.takeMessage(clientOf(reply.caller), extraBytes);
-    if (isOver) throw tooManyMessages();
-    if (accepted === null) throw refusal(406, 'NOT_ACCEPTABLE', NOT_ACCEPTABLE);
-    const { single, events, parts } = accepted;
-    reply.format = single;
-    // Over an event stream, parts have the format of `deferSpec`.
-    const partsFormat = parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec';
-    const transport: TransportContext = {
-      summary,
-      takesEvents: events !== null,
-      partsFormat: parts === null ? null : partsFormat,
-      headers,
-      setHeaders: (ofClient) => reply.setAll(ofClient),
-    };
-    return pipeline.open(reply.caller, transport, sentIn(reply, body));
-  }
-
-  /** Resolves with null if the body is too large. */
-  #bodyOf(request: IncomingMessage): Promise<Buffer | null> {
-    // Browsers let a page of another origin send forms and plain texts without a preflight, so only JSON is accepted.
-    const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
-    if (!isJsonType(type) || encoding !== 'identity') {
-      const message = 'Send uncompressed JSON with `Content-Type: application/json`.';
-      throw refusal(415, 'GRAPHQL_PARSE_FAILED', message);
-    }
-    return readBody(request, this.#settings.maxBodyBytes);
-  }
-
-  /** Answers in parts. Reads the first part before the head is sent, because a head may set the cookie. */
-  async #sendParts(
-    reply: HttpReply,
-    operation: Operation,
-    results: AsyncIterableIterator<ExecutionResult>,
-    format: StreamFormat,
-  ): Promise<void> {
-    const first = await results.next();
-    if (!first.done) this.#setCookie(reply, first.value, operation);
-    const stream = new EventStream(reply, this.#settings.connections.pingMs, format);
-    // A shutdown waits for the last part, as for any answer.
-    await stream.send(results, operation, first);
-  }
-
-  /** Answers a subscription by an event stream, which may last for hours. */
-  async #sendEvents(
-    reply: HttpReply,
-    operation: Operation,
-    results: AsyncIterableIterator<ExecutionResult>,
-    format: StreamFormat,
-  ): Promise<void> {
-    const { connections, openConnections } = this.#settings;
-    const { connection, summary } = reply;
+  const accepted = negotiated(request.headers.accept);
+  const { operation, start } = await open(settings, reply, accepted);
+  const answer = await start();
+  if (!(Symbol.asyncIterator in answer)) {
+    setCookie(settings, reply, answer, operation);
+    await reply.sendResult(200, answer);
+  } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
     summary.transport = 'sse';
     summary.started(200);
-    const stream = new EventStream(reply, connections.pingMs, format);
-    openConnections.addLongLived(connection, stream);
-    await stream.send(results, operation).finally(() => {
+    // A stream of events may last for hours, so a shutdown closes it.
+    openConnections.addLongLived(connection, { restart: () => connection.socket.destroy() });
+    const format = accepted?.events ?? FORMATS.events;
+    await sendStream(reply, format, pingMs, operation, answer).finally(() => {
       connection.longLived = null;
     });
+  } else {
+    // The first part is read before the head is sent, because a head may set the cookie.
+    const first = await answer.next();
+    if (!first.done) setCookie(settings, reply, first.value, operation);
+    const format = accepted?.parts ?? FORMATS.deferSpec;
+    await sendStream(reply, format, pingMs, operation, answer, first);
   }
+}
 
-  /** Sets the cookie of an issued token; removes that of a refused token. */
-  #setCookie(reply: HttpReply, outcome: ExecutionResult, { issuedToken }: Operation): void {
-    const { cookie } = this.#settings;
-    const { request, caller } = reply;
-    if (cookie === null) return;
-    const value = issuedToken === null ? null : cookie.issued(issuedToken, request);
-    if (value !== null) {
-      reply.set('set-cookie', value);
-      return;
-    }
-    const isByCookie = caller.token !== null && !isOfUser(request.headers.authorization);
-    if (!isByCookie) return;
-    const isRefused = outcome.errors?.some((error) => error.extensions.code === 'UNAUTHENTICATED');
-    if (isRefused) reply.set('set-cookie', cookie.cleared(request));
+/** Reads the request. A separate function, because `answerGraphQL` would retain the body for as long as a subscription lasts. */
+async function open(
+  { limits, maxBodyBytes, pipeline }: ServerSettings,
+  reply: HttpReply,
+  accepted: Accepted | null,
+): Promise<OpenedOperation> {
+  const { caller, request, summary } = reply;
+  const { method, headers } = request;
+  const isPost = method === 'POST';
+  const body = isPost ? await bodyOf(request, maxBodyBytes) : null;
+  if (isPost && body === null) throw malformed(413, 'PAYLOAD_TOO_LARGE', 'The body is too large.');
+  // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
+  const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
+  const isOver = extraBytes >= 0 && !limits.takeMessage(clientOf(caller), extraBytes);
+  if (isOver) throw tooManyMessages();
+  if (accepted === null) throw malformed(406, 'NOT_ACCEPTABLE', NOT_ACCEPTABLE);
+  const { single, events, parts } = accepted;
+  reply.format = single;
+  // Over an event stream, parts have the format of `deferSpec`.
+  const partsFormat = parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec';
+  const transport: TransportContext = {
+    summary,
+    takesEvents: events !== null,
+    partsFormat: parts === null ? null : partsFormat,
+    headers,
+    setHeaders: (ofClient) => reply.setAll(ofClient),
+  };
+  return pipeline.open(caller, transport, sentIn(reply, body));
+}
+
+/** Resolves with null if the body is too large. */
+function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+  // Browsers let a page of another origin send forms and plain texts without a preflight, so only JSON is accepted.
+  const { 'content-type': type, 'content-encoding': encoding = 'identity' } = request.headers;
+  if (!isJsonType(type) || encoding !== 'identity') {
+    const message = 'Send uncompressed JSON with `Content-Type: application/json`.';
+    throw malformed(415, 'GRAPHQL_PARSE_FAILED', message);
   }
+  return readBody(request, maxBytes);
+}
+
+/** Sets the cookie of an issued token; removes that of a refused token. */
+function setCookie(
+  { cookie }: ServerSettings,
+  reply: HttpReply,
+  { errors = [] }: ExecutionResult,
+  { issuedToken }: Operation,
+): void {
+  const { caller, request } = reply;
+  if (cookie === null) return;
+  const value = issuedToken === null ? null : cookie.issued(issuedToken, request);
+  if (value !== null) {
+    reply.set('set-cookie', value);
+    return;
+  }
+  const isByCookie = caller.token !== null && !isOfUser(request.headers.authorization);
+  const isRefused = errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED');
+  if (isByCookie && isRefused) reply.set('set-cookie', cookie.cleared(request));
 }
 
 /** The JSON of a body, or the parameters of a GET. */
@@ -140,24 +117,24 @@ function sentIn(reply: HttpReply, body: Buffer | null): unknown {
   if (body === null && method !== 'GET') {
     reply.set('allow', 'GET, POST');
     const message = 'GraphQL only supports GET and POST requests.';
-    throw refusal(405, 'GRAPHQL_PARSE_FAILED', message);
+    throw malformed(405, 'GRAPHQL_PARSE_FAILED', message);
   }
   let sent: unknown;
   try {
     sent = body === null ? paramsOf(url) : jsonOf(body);
   } catch {
     const what = body === null ? '`variables` and `extensions` are JSON.' : 'The body is not JSON.';
-    throw refusal(400, 'GRAPHQL_PARSE_FAILED', what);
+    throw malformed(400, 'GRAPHQL_PARSE_FAILED', what);
   }
   if (Array.isArray(sent)) {
     const message = 'Batches are not supported: send each operation by itself, with HttpLink.';
-    throw refusal(400, 'BATCHING_NOT_SUPPORTED', message);
+    throw malformed(400, 'BATCHING_NOT_SUPPORTED', message);
   }
   return sent;
 }
 
-function refusal(status: number, code: Code, message: string): Refusal {
-  return new Refusal([requestError(code, message)], { status, isWellFormed: false });
+function malformed(status: number, code: Code, message: string): Refusal {
+  return refusal(code, message, { status, isWellFormed: false });
 }
 
 /** Resolves with the whole body, or with null if it is too large. Does not resolve if the connection closes before. */

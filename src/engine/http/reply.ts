@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionResult } from 'graphql';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
 import { overLimit, type Refusal } from '../operation/errors.ts';
 import { clientIn, RequestSummary } from '../operation/request-summary.ts';
@@ -102,28 +102,12 @@ export class HttpReply {
     packed: (encoding: Encoding) => MaybePromise<Buffer> = (encoding) => pack(body, encoding),
   ): MaybePromise<void> {
     const bytes = Buffer.byteLength(body);
-    const encoding = this.#encodingFor(bytes);
-    return encoding === null
-      ? this.#sendWhole(status, body, bytes)
-      : this.#sendPacked(status, packed(encoding), encoding);
-  }
-
-  async #sendPacked(
-    status: number,
-    packed: MaybePromise<Buffer>,
-    encoding: Encoding,
-  ): Promise<void> {
-    const body = await packed;
-    this.set('content-encoding', encoding);
-    this.#sendWhole(status, body, body.length);
-  }
-
-  /** Returns null for a body that is sent uncompressed. */
-  #encodingFor(bytes: number): Encoding | null {
-    if (bytes <= PACK_FROM_BYTES) return null;
-    const accepted = String(this.request.headers['accept-encoding'] ?? '');
-    if (BROTLI.test(accepted)) return 'br';
-    return GZIP.test(accepted) ? 'gzip' : null;
+    const encoding = bytes > PACK_FROM_BYTES ? encodingIn(this.request) : null;
+    if (encoding === null) return this.#sendWhole(status, body, bytes);
+    return chain(packed(encoding), (compressed) => {
+      this.set('content-encoding', encoding);
+      this.#sendWhole(status, compressed, compressed.length);
+    });
   }
 
   sendJson(status: number, value: unknown): MaybePromise<void> {
@@ -162,7 +146,7 @@ export class HttpReply {
   /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
     if (this.#isDraining) this.set('connection', 'close');
-    this.set('date', this.#settings.httpDate.text);
+    this.set('date', new Date(this.#settings.dateMs()).toUTCString());
     return this.#response.writeHead(status, this.#headers);
   }
 
@@ -199,6 +183,13 @@ export class HttpReply {
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
     this.#settings.accessLog.ended(summary, caller, headersSent ? statusCode : null);
   }
+}
+
+/** The encoding of a compressed body; null if the client accepts none. */
+function encodingIn({ headers }: IncomingMessage): Encoding | null {
+  const accepted = String(headers['accept-encoding'] ?? '');
+  if (BROTLI.test(accepted)) return 'br';
+  return GZIP.test(accepted) ? 'gzip' : null;
 }
 
 /** Refuses any request of a client that sends too much. */

@@ -3,7 +3,7 @@ import { clientOf, regarding } from '../../lib/limits/request-caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../requests/origins.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import { GraphQLEndpoint } from './graphql-endpoint.ts';
+import { answerGraphQL } from './graphql-endpoint.ts';
 import { type HttpReply, tooManyMessages, VARY } from './reply.ts';
 
 /** Pages and files that are served in addition to GraphQL. */
@@ -31,7 +31,6 @@ const PREFLIGHT_SECONDS = '600';
 /** Answers each request by its path, after the checks of every request. */
 export class Routes {
   readonly #settings: RouteSettings;
-  readonly #graphql: GraphQLEndpoint;
   readonly #vary: string;
   /** The usual request headers and those of this deployment. */
   readonly #requestHeaders: string;
@@ -39,7 +38,6 @@ export class Routes {
   constructor(settings: RouteSettings) {
     const { cookie, forwarding } = settings;
     this.#settings = settings;
-    this.#graphql = new GraphQLEndpoint(settings);
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
     this.#requestHeaders = [...REQUEST_HEADERS, ...forwarding.names].join(', ');
   }
@@ -82,7 +80,7 @@ export class Routes {
         reply.set('location', `${publicPath}/${request.url}`);
         return reply.sendNothing(308);
       case '/graphql':
-        return this.#graphql.answer(reply);
+        return answerGraphQL(this.#settings, reply);
       case '/logout':
         return this.#logout(reply);
       case '/health/live':

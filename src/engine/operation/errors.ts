@@ -74,6 +74,11 @@ export class Refusal extends StacklessError {
   }
 }
 
+/** Refuses the whole request for one reason. */
+export function refusal(code: Code, message: string, options?: RefusalOptions): Refusal {
+  return new Refusal([requestError(code, message)], options);
+}
+
 /** `RATE_LIMITED` by a limit of this service. The name of the limit is for operators, and not part of the answer. */
 class OverLimitError extends GraphQLError {
   readonly limit: string;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Refusal, requestError } from '../operation/errors.ts';
+import { type Refusal, refusal } from '../operation/errors.ts';
 import { isLocal } from './client-address.ts';
 import type { AuthCookie } from './tokens.ts';
 
@@ -59,16 +59,16 @@ const CROSS_SITE =
   'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
 
 export function crossSite(): Refusal {
-  return new Refusal([requestError('FORBIDDEN', CROSS_SITE)], { status: 403 });
+  return refusal('FORBIDDEN', CROSS_SITE, { status: 403 });
 }
 
 /** No header helps a WebSocket, because a page cannot set one. */
 export function foreignSocket(): Refusal {
   const message = 'A page of another site opened this WebSocket: name its origin in CORS_ORIGINS.';
-  return new Refusal([requestError('FORBIDDEN', message)], { status: 403 });
+  return refusal('FORBIDDEN', message, { status: 403 });
 }
 
 export function duplicateHeader(): Refusal {
-  const error = requestError('GRAPHQL_PARSE_FAILED', 'A forwarded header is sent twice.');
-  return new Refusal([error], { isWellFormed: false });
+  const message = 'A forwarded header is sent twice.';
+  return refusal('GRAPHQL_PARSE_FAILED', message, { isWellFormed: false });
 }

@@ -9,7 +9,6 @@ import type { ErrorMasking } from '../operation/error-masking.ts';
 import type { LimitLabel } from '../operation/limits.ts';
 import type { AccessLog, ServerMetrics } from './access-log.ts';
 import type { ClientAddresses } from './client-address.ts';
-import type { HttpDate } from './http-date.ts';
 import type { CONNECTIONS, OpenConnections } from './open-connections.ts';
 import type { AllowedOrigins } from './origins.ts';
 import type { Readiness } from './readiness.ts';
@@ -45,7 +44,6 @@ export interface ServerSettings extends ServerOptions {
   readonly openConnections: OpenConnections;
   readonly cookie: AuthCookie | null;
   readonly tokens: BearerTokens;
-  readonly httpDate: HttpDate;
   readonly forwarding: HeaderForwarding;
   readonly accessLog: AccessLog;
 }

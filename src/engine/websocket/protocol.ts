@@ -6,7 +6,7 @@ import type {
 } from 'graphql';
 import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
 import { mayBeMutation } from '../admission/admission.ts';
-import { Refusal, requestError, tooComplex } from '../operation/errors.ts';
+import { Refusal, refusal, tooComplex } from '../operation/errors.ts';
 import type { GraphQLSocket } from './graphql-socket.ts';
 import { SocketOperation } from './socket-operation.ts';
 
@@ -56,8 +56,7 @@ async function open(
     // An operation that its client has left runs on. The protocol would take its end for the end of the new one.
     if (socket.operations.has(id)) {
       socket.close('sameId');
-      const message = 'An operation with this id is under way.';
-      throw new Refusal([requestError('BAD_USER_INPUT', message)]);
+      throw refusal('BAD_USER_INPUT', 'An operation with this id is under way.');
     }
     const count = Object.keys(subscriptions).length;
     if (count > MAX_OPERATIONS) {

@@ -5,7 +5,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import { ClientLimits } from '../../../src/engine/admission/client-limits.ts';
 import type { Operation } from '../../../src/engine/admission/operation.ts';
 import type { PreparedOperation } from '../../../src/engine/documents/documents.ts';
-import { Subscriptions } from '../../../src/engine/execution/subscriptions.ts';
+import { follow } from '../../../src/engine/execution/subscriptions.ts';
 import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
 import type { Meter } from '../../../src/engine/operation/meter.ts';
 import { EventIterator } from '../../../src/lib/event-iterator.ts';
@@ -30,30 +30,30 @@ function fail(): never {
 
 /** How often an event was executed. */
 let executed = 0;
-let subscriptions: Subscriptions;
+let parts: Parameters<typeof follow>[0];
 
 beforeEach(() => {
   executed = 0;
-  subscriptions = subscriptionsFor(1_000_000);
+  parts = partsFor(1_000_000);
 });
 
 const client = singleClient('account', '1');
 
-/** Subscriptions whose clients are limited to this many fields in a minute. */
-function subscriptionsFor(fieldsPerMinute: number): Subscriptions {
+/** The parts of subscriptions whose clients are limited to this many fields in a minute. */
+function partsFor(fieldsPerMinute: number): typeof parts {
   const limiter = createTestLimiter(limited('fields', fieldsPerMinute), createScriptedClock());
   const masking = new ErrorMasking({
     log: createLog({ level: 'fatal', destination: { write: () => {} } }),
     metrics: { error() {}, refusal() {} },
     describe: () => ({ message: 'masked', extensions: {} }),
   });
-  return new Subscriptions({
+  return {
     masking,
     receipts: false,
     limits: new ClientLimits(limiter),
     maxCost: 1_000,
     watchToken: () => () => {},
-  });
+  };
 }
 
 /** Prepares a document. Several subscribers share it, as if they had sent the same text. */
@@ -100,7 +100,7 @@ function subscribe({ text, prepared }: Document, signal?: AbortSignal) {
     transport: { summary: { requestId: 'r', failed() {} } },
   } as unknown as Operation;
   const newContext = () => ({ receipt: () => ({}) });
-  const live = subscriptions.follow({ operation, events, newContext, ended });
+  const live = follow(parts, { operation, events, newContext, ended });
   return {
     events,
     live,
@@ -134,7 +134,7 @@ test('a feed is notified if its event’s changes could not be sent to a reader'
 
 test('each reader is charged for the fields of its events, until an error replaces an event', async () => {
   const fields = 2 + 200;
-  subscriptions = subscriptionsFor(fields * 5);
+  parts = partsFor(fields * 5);
   const { signal } = new AbortController();
   const { emit, next } = subscribe(priceDocument, signal);
   // Five events use up the limit. The sixth is still sent, because the client is not over its limit yet.
