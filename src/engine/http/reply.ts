@@ -51,12 +51,7 @@ export class HttpReply {
     const token = tokens.tokenOf(request, forwarded?.digest);
     this.request = request;
     this.connection = connection;
-    this.summary = new RequestSummary({
-      requestId: headers['x-request-id'],
-      transport: 'http',
-      method,
-      client: clientIn(headers),
-    });
+    this.summary = new RequestSummary(headers['x-request-id'], method, clientIn(headers));
     const { requestId } = this.summary;
     this.caller = {
       token,

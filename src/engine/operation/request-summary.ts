@@ -21,12 +21,6 @@ export type Transport = 'http' | 'sse' | 'websocket';
  */
 export type RequestOutcome = 'ok' | Attribution | 'gone';
 
-/** The facts about a request that are known before its document is read. */
-interface RequestOrigin extends Pick<RequestSummary, 'transport' | 'method' | 'client'> {
-  /** The client's own id, if it sends one. */
-  readonly requestId: string | readonly string[] | undefined;
-}
-
 /** The name and version that a client sends for itself, if they may be logged. */
 export interface ClientNaming {
   readonly name: string;
@@ -36,7 +30,8 @@ export interface ClientNaming {
 const NONE: readonly never[] = [];
 // Keeps a log line below 8 kB. Further calls are only counted.
 const MAX_LISTED_CALLS = 45;
-const BY_SEVERITY: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
+/** The worse outcome is later. */
+export const OUTCOMES: readonly RequestOutcome[] = ['ok', 'gone', 'caller', 'refused', 'fault'];
 
 /** A request and its outcome, collected while it runs for its log line and its metrics. */
 export class RequestSummary {
@@ -69,9 +64,10 @@ export class RequestSummary {
   /** The first error code that is a fault. */
   #faultCode: string | null = null;
 
-  constructor({ requestId, transport, method, client }: RequestOrigin) {
+  /** `requestId`: the client's own id, if it sends one. `method`: null over a WebSocket. */
+  constructor(requestId: unknown, method: string | null, client: ClientNaming | null) {
     this.requestId = acceptedId(requestId);
-    this.transport = transport;
+    this.transport = method === null ? 'websocket' : 'http';
     this.method = method;
     this.client = client;
     this.mayBeMutation = method === 'POST' || method === null;
@@ -89,8 +85,7 @@ export class RequestSummary {
   }
 
   worsen(outcome: RequestOutcome): void {
-    const isWorse = BY_SEVERITY.indexOf(outcome) > BY_SEVERITY.indexOf(this.outcome);
-    if (isWorse) this.outcome = outcome;
+    if (OUTCOMES.indexOf(outcome) > OUTCOMES.indexOf(this.outcome)) this.outcome = outcome;
   }
 
   /** Call it when the events of a subscription have begun. Its span covers the start alone. */
@@ -175,6 +170,6 @@ export function clientNaming(name: unknown, version: unknown): ClientNaming | nu
 const ACCEPTED = /^(?!.*eyJ)[\w.:-]{1,128}$/;
 
 /** Returns the client's own id if acceptable, otherwise a random one: a counter would show how busy the server is. */
-function acceptedId(given: RequestOrigin['requestId']): string {
+function acceptedId(given: unknown): string {
   return typeof given === 'string' && ACCEPTED.test(given) ? given : randomUUID();
 }

@@ -4,11 +4,11 @@ import { addressKey, type RequestCaller } from '../../lib/limits/request-caller.
 import type { Log } from '../../lib/log.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import type { MetricsRegistry } from '../../lib/metrics-registry.ts';
-import type {
-  BackendCall,
-  RequestOutcome,
-  RequestSummary,
-  Transport,
+import {
+  type BackendCall,
+  OUTCOMES,
+  type RequestSummary,
+  type Transport,
 } from '../operation/request-summary.ts';
 import { CUTS } from './open-connections.ts';
 
@@ -129,7 +129,6 @@ function roundToTenths(ms: number): number {
 }
 
 const TRANSPORTS: readonly Transport[] = ['http', 'sse', 'websocket'];
-const OUTCOMES: readonly RequestOutcome[] = ['ok', 'caller', 'refused', 'fault', 'gone'];
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 export class ServerMetrics {

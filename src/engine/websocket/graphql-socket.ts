@@ -5,8 +5,9 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { isObject, parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
+import type { OpenedOperation } from '../execution/pipeline.ts';
+import type { RequestSummary } from '../operation/request-summary.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
-import type { SocketOperation } from './socket-operation.ts';
 import { SocketSession } from './socket-session.ts';
 
 /** The close codes and reasons that this server adds to those of graphql-ws and `ws`. */
@@ -19,6 +20,16 @@ export const CLOSINGS = {
   restart: [1012, 'restarting'],
   fault: [CloseCode.InternalServerError, 'Internal server error'],
 } as const satisfies Readonly<Record<string, readonly [code: number, reason: string]>>;
+
+/** One operation of a socket, from its `subscribe` until its last message has been handed over. */
+export interface SocketOperation {
+  readonly id: string;
+  readonly summary: RequestSummary;
+  /** Aborted when the client has disconnected. This stops reads. A write is completed. */
+  readonly leaving: AbortController;
+  /** Null until the operation is admitted. */
+  opened: OpenedOperation | null;
+}
 
 /** graphql-ws's protocol. */
 export type Protocol = Server<GraphQLSocket>;
@@ -77,7 +88,7 @@ export class GraphQLSocket {
     // Reads on when the client has read its answers.
     request.socket.on('drain', () => this.#readIfDrained());
     socket.once('close', (code, reason) => {
-      for (const operation of [...this.operations.values()]) operation.leave();
+      for (const { leaving } of [...this.operations.values()]) leaving.abort();
       fireAndForget('WebSocket', Promise.resolve(protocolClosed(code, String(reason))));
     });
     openConnections.addLongLived(openConnections.get(request.socket), this);
@@ -126,8 +137,11 @@ export class GraphQLSocket {
     });
   }
 
+  /** Whether its client waits for an answer. A shutdown does not wait for subscriptions. */
   #isAwaited(): boolean {
-    return [...this.operations.values()].some(({ isAwaited }) => isAwaited);
+    return [...this.operations.values()].some(
+      ({ summary }) => summary.type !== 'subscription' && !summary.hasEnded,
+    );
   }
 
   /** Resolves when the message has been written, or never can be. `ws` compresses it if it is large. */
@@ -163,11 +177,12 @@ export class GraphQLSocket {
     return false;
   }
 }
+
 // A busy client or a poor network may not answer for a minute. A pause of this process leaves one ping unanswered.
 const MAX_UNANSWERED_PINGS = 5;
 
 /** Detects half-open connections, which look like quiet ones. For a client that does not read, another deadline counts. */
-export function keepAlive(socket: WebSocket, pingMs: number): void {
+function keepAlive(socket: WebSocket, pingMs: number): void {
   let unanswered = 0;
   for (const event of ['message', 'ping', 'pong']) {
     socket.on(event, () => {

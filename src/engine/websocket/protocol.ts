@@ -6,14 +6,21 @@ import type {
 } from 'graphql';
 import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
 import { mayBeMutation } from '../admission/admission.ts';
+import type { TransportContext } from '../admission/operation.ts';
+import { type OpenedOperation, sendableNow } from '../execution/pipeline.ts';
 import { Refusal, refusal, tooComplex } from '../operation/errors.ts';
-import type { GraphQLSocket } from './graphql-socket.ts';
-import { SocketOperation } from './socket-operation.ts';
+import { RequestSummary } from '../operation/request-summary.ts';
+import type { Answer } from '../operation/result-iterator.ts';
+import type { GraphQLSocket, SocketOperation } from './graphql-socket.ts';
 
 type SocketContext = Context<ConnectionInitMessage['payload'], GraphQLSocket>;
 
 /** The limit of in-flight operations on one socket, subscriptions included. Those that the client has left do not count. */
 const MAX_OPERATIONS = 100;
+
+interface OpenSocketOperation extends SocketOperation {
+  readonly opened: OpenedOperation;
+}
 
 /**
  * graphql-ws's protocol for all sockets. It awaits each message before it asks for the next event, so a slow client holds
@@ -30,11 +37,11 @@ export const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSock
   execute: start,
   subscribe: start,
   onNext({ extra: socket }, _id, _payload, { rootValue }, result) {
-    const operation = rootValue as SocketOperation;
+    const operation = rootValue as OpenSocketOperation;
     // The protocol writes the message in the turn in which it calls this.
     const toJSON = () => {
       socket.writes(operation);
-      return operation.sendableNow(result as ExecutionResult) ?? {};
+      return sendableNow(result as ExecutionResult, operation.opened.operation) ?? {};
     };
     return { toJSON } as FormattedExecutionResult;
   },
@@ -50,8 +57,9 @@ async function open(
   payload: object,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
   const { session, settings } = socket;
-  const operation = new SocketOperation(id, session, settings);
-  operation.summary.mayBeMutation = mayBeMutation(payload);
+  const summary = new RequestSummary(session.requestId, null, session.naming);
+  summary.mayBeMutation = mayBeMutation(payload);
+  const operation: SocketOperation = { id, summary, leaving: new AbortController(), opened: null };
   try {
     // An operation that its client has left runs on. The protocol would take its end for the end of the new one.
     if (socket.operations.has(id)) {
@@ -63,9 +71,8 @@ async function open(
       throw new Refusal([tooComplex('operations of a socket', count, MAX_OPERATIONS)]);
     }
     socket.operations.set(id, operation);
-    const { document, params } = await operation.open({ ...payload }, (reason) =>
-      socket.close('tokenEnd', reason),
-    );
+    operation.opened = await openWithin(socket, operation, { ...payload });
+    const { document, params } = operation.opened.operation;
     return {
       schema: settings.schema,
       document: document.document,
@@ -74,7 +81,7 @@ async function open(
       rootValue: operation,
     };
   } catch (error) {
-    const { errors } = settings.masking.refusal(error, operation.summary);
+    const { errors } = settings.masking.refusal(error, summary);
     socket.end(operation, false);
     return errors;
   } finally {
@@ -83,6 +90,37 @@ async function open(
   }
 }
 
-function start({ rootValue }: ExecutionArgs) {
-  return (rootValue as SocketOperation).start();
+/** Opens an operation with the identity of its socket. Throws a Refusal. */
+function openWithin(
+  socket: GraphQLSocket,
+  { summary, leaving }: SocketOperation,
+  sent: object,
+): Promise<OpenedOperation> {
+  const { pipeline, tokenEndOf, tokenStatusOf } = socket.settings;
+  const { caller, headers, onTokenEnd } = socket.session;
+  const { requestId } = summary;
+  const { signal } = leaving;
+  const tokenStatus = tokenStatusOf(caller.token);
+  const transport: TransportContext = {
+    summary,
+    takesEvents: true,
+    partsFormat: 'deferSpec',
+    headers,
+    reportsEnd(error) {
+      const code = tokenEndOf(error);
+      // Clients that multiplex users, or cannot read a close code, ask for an event with the error.
+      if (code === null || onTokenEnd === 'error') return false;
+      socket.close('tokenEnd', code);
+      return true;
+    },
+  };
+  return pipeline.open({ ...caller, signal, tokenStatus, requestId }, transport, sent);
+}
+
+async function start({ rootValue }: ExecutionArgs): Promise<Answer> {
+  const { opened, summary } = rootValue as OpenSocketOperation;
+  const answer = await opened.start();
+  const isEvents = Symbol.asyncIterator in answer && summary.type === 'subscription';
+  if (isEvents && summary.outcome === 'ok') summary.started(null);
+  return answer;
 }

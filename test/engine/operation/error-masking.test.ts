@@ -17,8 +17,7 @@ function maskedAs(described: PublicCause, document = '{ field }') {
     metrics: { error: (code) => counted.push(code), refusal: (limit) => counted.push(limit) },
     describe: () => described,
   });
-  const origin = { requestId: 'r', transport: 'http', method: 'POST', client: null } as const;
-  const summary = new RequestSummary(origin);
+  const summary = new RequestSummary('r', 'POST', null);
   const originalError = new Error('a secret');
   const query = parse(document).definitions[0] as OperationDefinitionNode;
   const errors = query.selectionSet.selections.map(
