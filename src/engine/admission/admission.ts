@@ -55,7 +55,7 @@ export async function admit(
   const { limits, documents, trusted, maxCost, sizeOf } = parts;
   const client = clientOf(caller);
   transport.summary.mayBeMutation = mayBeMutation(sent);
-  limits.charge(client, transport.setHeaders);
+  limits.charge(client, transport);
 
   const requested = trusted.find(readParams(sent), transport.summary);
   // One turn of the event loop may receive a hundred new documents, and each has a turn of its own.

@@ -29,10 +29,10 @@ export class ClientLimits {
     return this.limiter.spend('messages', client, points).left >= 0;
   }
 
-  /** Charges one operation. Throws a Refusal if the client is over a limit. */
-  charge(client: Client, setHeaders: TransportContext['setHeaders']): void {
+  /** Charges one operation, and sets the response's headers. Throws a Refusal if the client is over a limit. */
+  charge(client: Client, { responseHeaders }: TransportContext): void {
     const requests = this.limiter.take('requests', client);
-    setHeaders?.(headersOf(requests));
+    if (responseHeaders !== null) Object.assign(responseHeaders, headersOf(requests));
     if (requests.isOver) throw overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests));
     this.checkFields(client);
   }

@@ -17,8 +17,8 @@ export interface TransportContext {
   readonly partsFormat: PartsFormat | null;
   /** The headers of the request, or those of a socket's `connectionParams`, by their names in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Receives the headers that every response to the client has, refusals included. */
-  readonly setHeaders?: (headers: Readonly<Record<string, string>>) => void;
+  /** The headers of the response, also of a refusal; null over a WebSocket. */
+  readonly responseHeaders: Record<string, string> | null;
   /** Returns true if the transport itself reports to the client why a subscription ends. */
   readonly reportsEnd?: (error: unknown) => boolean;
 }

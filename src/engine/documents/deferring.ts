@@ -12,8 +12,16 @@ import {
 } from 'graphql';
 import type { Selections } from './compiler/selections.ts';
 
-/** The document that is answered in one piece; the same object if it has no `@defer`. */
-export function withoutDefer(document: DocumentNode): DocumentNode {
+/** The forms of a document without `@defer`, and with that which is answered in parts; null if there is none. */
+export function formsOf(selections: Selections, document: DocumentNode) {
+  const plain = withoutDefer(document);
+  if (plain === document) return { document, deferring: null };
+  const deferring = withoutDeferInLists(selections, document);
+  return { document: plain, deferring: withoutDefer(deferring) === deferring ? null : deferring };
+}
+
+/** Returns the same object if it has no `@defer`. */
+function withoutDefer(document: DocumentNode): DocumentNode {
   return visit(document, { Directive: ({ name }) => (name.value === 'defer' ? null : undefined) });
 }
 
@@ -21,7 +29,7 @@ export function withoutDefer(document: DocumentNode): DocumentNode {
  * Removes `@defer` from the items of lists, because each item would have a part of its own. A fragment that is spread in a
  * list loses its `@defer` everywhere. The document has passed validation and the limits, which bound this walk.
  */
-export function withoutDeferInLists(
+function withoutDeferInLists(
   { schema, fragments }: Selections,
   document: DocumentNode,
 ): DocumentNode {

@@ -18,7 +18,7 @@ import { located, requestError } from '../operation/errors.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
 import { Selections } from './compiler/selections.ts';
-import { withoutDefer, withoutDeferInLists } from './deferring.ts';
+import { formsOf } from './deferring.ts';
 import { type DocumentLimits, limitErrors, parseDocument } from './document-limits.ts';
 import { OperationFacts } from './operation-facts.ts';
 import { ExactNumbersRule, executionArgs } from './params.ts';
@@ -144,9 +144,7 @@ export class Documents {
   }
 
   #preparedParts(selections: Selections, document: DocumentNode, text: string) {
-    const plain = withoutDefer(document);
-    const deferring = plain === document ? document : withoutDeferInLists(selections, document);
-    const hasParts = withoutDefer(deferring) !== deferring;
+    const forms = formsOf(selections, document);
     const onCompiled = () => this.#measureAgain(text);
     const operations = new Map<string | null, PreparedOperation>();
     for (const [index, node] of document.definitions.entries()) {
@@ -154,13 +152,13 @@ export class Documents {
       const facts = new OperationFacts(selections, node);
       const { flagNames } = facts;
       operations.set(node.name?.value ?? null, {
-        node: plain.definitions[index] as OperationDefinitionNode,
+        node: forms.document.definitions[index] as OperationDefinitionNode,
         executor: new CompilingExecutor(this.#metering, selections, node, flagNames, onCompiled),
         facts,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });
     }
-    return { document: plain, deferring: hasParts ? deferring : null, operations };
+    return { ...forms, operations };
   }
 
   /** Stores an entry again, because the cache determines its size when it is stored. */

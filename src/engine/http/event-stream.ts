@@ -20,8 +20,8 @@ export async function sendStream(
   first?: IteratorResult<ExecutionResult>,
 ): Promise<void> {
   const { summary, disconnected: signal } = reply;
-  reply.set('content-type', contentType);
-  reply.set('x-accel-buffering', 'no');
+  reply.headers['content-type'] = contentType;
+  reply.headers['x-accel-buffering'] = 'no';
   const response = reply.begin(200);
   const write = (text: string) => {
     if (text === '' || response.destroyed) return;

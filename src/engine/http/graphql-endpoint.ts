@@ -76,7 +76,7 @@ async function open(
     takesEvents: events !== null,
     partsFormat: parts === null ? null : partsFormat,
     headers,
-    setHeaders: (ofClient) => reply.setAll(ofClient),
+    responseHeaders: reply.headers,
   };
   return pipeline.open(caller, transport, sentIn(reply, body));
 }
@@ -103,19 +103,19 @@ function setCookie(
   if (cookie === null) return;
   const value = issuedToken === null ? null : cookie.issued(issuedToken, request);
   if (value !== null) {
-    reply.set('set-cookie', value);
+    reply.headers['set-cookie'] = value;
     return;
   }
   const isByCookie = caller.token !== null && !isOfUser(request.headers.authorization);
   const isRefused = errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED');
-  if (isByCookie && isRefused) reply.set('set-cookie', cookie.cleared(request));
+  if (isByCookie && isRefused) reply.headers['set-cookie'] = cookie.cleared(request);
 }
 
 /** The JSON of a body, or the parameters of a GET. */
 function sentIn(reply: HttpReply, body: Buffer | null): unknown {
   const { method, url = '' } = reply.request;
   if (body === null && method !== 'GET') {
-    reply.set('allow', 'GET, POST');
+    reply.headers.allow = 'GET, POST';
     const message = 'GraphQL only supports GET and POST requests.';
     throw malformed(405, 'GRAPHQL_PARSE_FAILED', message);
   }

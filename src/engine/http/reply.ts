@@ -33,11 +33,13 @@ export class HttpReply {
   isGraphQL = false;
   /** The format of the result. */
   format: Format = FORMATS.json;
+  /** Node writes one object of headers faster than headers that are set one by one. */
+  readonly headers: Record<string, string>;
+  /** Aborts when the client has disconnected, to stop the work for it. */
+  readonly disconnected: AbortSignal;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
   readonly #settings: ServerSettings;
-  /** Node writes one object of headers faster than headers that are set one by one. */
-  readonly #headers: Record<string, string>;
 
   constructor(
     request: IncomingMessage,
@@ -49,6 +51,7 @@ export class HttpReply {
     const { method = '', headers } = request;
     const forwarded = forwarding.forwarded(headers);
     const token = tokens.tokenOf(request, forwarded?.digest);
+    this.disconnected = this.#disconnecting.signal;
     this.request = request;
     this.connection = connection;
     this.summary = new RequestSummary(headers['x-request-id'], method, clientIn(headers));
@@ -63,13 +66,8 @@ export class HttpReply {
     };
     this.#response = response;
     this.#settings = settings;
-    this.#headers = { ...SAFE_HEADERS, 'x-request-id': requestId };
+    this.headers = { ...SAFE_HEADERS, 'x-request-id': requestId };
     response.on('close', () => this.#closed());
-  }
-
-  /** Aborts when the client has disconnected, to stop the work for it. */
-  get disconnected(): AbortSignal {
-    return this.#disconnecting.signal;
   }
 
   /** Runs a task. Sends an error response if it throws or rejects. */
@@ -82,14 +80,6 @@ export class HttpReply {
     }
   }
 
-  set(name: string, value: string): void {
-    this.#headers[name] = value;
-  }
-
-  setAll(headers: Readonly<Record<string, string>>): void {
-    Object.assign(this.#headers, headers);
-  }
-
   /** Sends a whole body, compressed as the client accepts. `packed` returns the compressed body if that is cached. */
   send(
     status: number,
@@ -100,13 +90,13 @@ export class HttpReply {
     const encoding = bytes > PACK_FROM_BYTES ? encodingIn(this.request) : null;
     if (encoding === null) return this.#sendWhole(status, body, bytes);
     return chain(packed(encoding), (compressed) => {
-      this.set('content-encoding', encoding);
+      this.headers['content-encoding'] = encoding;
       this.#sendWhole(status, compressed, compressed.length);
     });
   }
 
   sendJson(status: number, value: unknown): MaybePromise<void> {
-    this.set('content-type', FORMATS.json.contentType);
+    this.headers['content-type'] = FORMATS.json.contentType;
     return this.send(status, JSON.stringify(value));
   }
 
@@ -118,7 +108,7 @@ export class HttpReply {
   sendResult(status: number, result: ExecutionResult): MaybePromise<void> {
     const { contentType, framing } = this.format;
     const text = JSON.stringify(result);
-    this.set('content-type', contentType);
+    this.headers['content-type'] = contentType;
     if (framing === null) return this.send(status, text);
     // The log and the metrics call each streamed answer `sse`, also if its format is multipart.
     this.summary.transport = 'sse';
@@ -127,7 +117,7 @@ export class HttpReply {
   }
 
   #refuse({ errors, status, headers, isWellFormed }: Refusal): MaybePromise<void> {
-    this.setAll(headers);
+    Object.assign(this.headers, headers);
     // If only the document or its variables are wrong, older clients, which do not accept
     // `application/graphql-response+json`, read the errors from a 200 alone.
     const needs200 = isWellFormed && status === 400 && this.format !== FORMATS.response;
@@ -140,9 +130,9 @@ export class HttpReply {
 
   /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
-    if (this.#isDraining) this.set('connection', 'close');
-    this.set('date', new Date(this.#settings.dateMs()).toUTCString());
-    return this.#response.writeHead(status, this.#headers);
+    if (this.#isDraining) this.headers.connection = 'close';
+    this.headers.date = new Date(this.#settings.dateMs()).toUTCString();
+    return this.#response.writeHead(status, this.headers);
   }
 
   get #isDraining(): boolean {
@@ -150,7 +140,7 @@ export class HttpReply {
   }
 
   #sendWhole(status: number, body: Body, bytes: number): void {
-    this.set('content-length', String(bytes));
+    this.headers['content-length'] = String(bytes);
     this.summary.sent(bytes);
     // Unread bytes wait outside of the heap.
     const isLarge = typeof body === 'string' && bytes > MAX_TEXT_BYTES;

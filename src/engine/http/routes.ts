@@ -52,7 +52,7 @@ export class Routes {
     // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
     const isWithin = limits.takeMessage(isForeign ? regarding(client, 'cross-site') : client);
     this.#setCorsHeaders(reply);
-    if (this.#vary !== VARY) reply.set('vary', this.#vary);
+    if (this.#vary !== VARY) reply.headers.vary = this.#vary;
     // If the preflight failed, a page could not read why its request is refused.
     const isPreflight = request.method === 'OPTIONS' && !isForeign;
     const mayPass = isPreflight || path.startsWith('/health/');
@@ -77,7 +77,7 @@ export class Routes {
     switch (path) {
       case '':
         // At the prefix without a slash, the page's relative links would leave the prefix.
-        reply.set('location', `${publicPath}/${request.url}`);
+        reply.headers.location = `${publicPath}/${request.url}`;
         return reply.sendNothing(308);
       case '/graphql':
         return answerGraphQL(this.#settings, reply);
@@ -99,7 +99,7 @@ export class Routes {
     const { cookie } = this.#settings;
     if (cookie === null) return reply.sendNotFound();
     if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
-    reply.set('set-cookie', cookie.cleared(reply.request));
+    reply.headers['set-cookie'] = cookie.cleared(reply.request);
     return reply.sendNothing(204);
   }
 
@@ -114,7 +114,7 @@ export class Routes {
     if (sdl === null) return reply.sendNotFound();
     const isRead = ['GET', 'HEAD'].includes(reply.request.method ?? '');
     if (!isRead) return refuseMethod(reply, 'GET, HEAD');
-    reply.set('content-type', 'text/plain; charset=utf-8');
+    reply.headers['content-type'] = 'text/plain; charset=utf-8';
     return reply.send(200, sdl);
   }
 
@@ -122,16 +122,16 @@ export class Routes {
     const { cookie, origins } = this.#settings;
     const { origin } = reply.request.headers;
     if (origin === undefined || !isAllowedOrigin(origin, origins)) return;
-    reply.set('access-control-allow-origin', origin);
-    reply.set('access-control-expose-headers', RESPONSE_HEADERS);
-    if (cookie !== null) reply.set('access-control-allow-credentials', 'true');
+    reply.headers['access-control-allow-origin'] = origin;
+    reply.headers['access-control-expose-headers'] = RESPONSE_HEADERS;
+    if (cookie !== null) reply.headers['access-control-allow-credentials'] = 'true';
   }
 
   #answerPreflight(reply: HttpReply): void {
     // Browsers ignore these headers if "access-control-allow-origin" is absent.
-    reply.set('access-control-allow-methods', 'GET, POST, OPTIONS');
-    reply.set('access-control-allow-headers', this.#requestHeaders);
-    reply.set('access-control-max-age', PREFLIGHT_SECONDS);
+    reply.headers['access-control-allow-methods'] = 'GET, POST, OPTIONS';
+    reply.headers['access-control-allow-headers'] = this.#requestHeaders;
+    reply.headers['access-control-max-age'] = PREFLIGHT_SECONDS;
     reply.sendNothing(204);
   }
 }
@@ -141,7 +141,7 @@ export function wantsPage({ method, headers }: IncomingMessage): boolean {
 }
 
 function refuseMethod(reply: HttpReply, allowed: string): void {
-  reply.set('allow', allowed);
+  reply.headers.allow = allowed;
   reply.sendNothing(405);
 }
 

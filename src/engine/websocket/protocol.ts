@@ -106,6 +106,7 @@ function openWithin(
     takesEvents: true,
     partsFormat: 'deferSpec',
     headers,
+    responseHeaders: null,
     reportsEnd(error) {
       const code = tokenEndOf(error);
       // Clients that multiplex users, or cannot read a close code, ask for an event with the error.

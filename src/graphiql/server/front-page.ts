@@ -41,7 +41,7 @@ export class FrontPage implements Site {
       const address = path === null ? '' : `${prefix}${path}, `;
       return `${name.padEnd(NAME_WIDTH)} ${address}${words}`;
     });
-    reply.set('content-type', 'text/plain; charset=utf-8');
+    reply.headers['content-type'] = 'text/plain; charset=utf-8';
     return reply.send(200, `${lines.join('\n')}\n`);
   }
 

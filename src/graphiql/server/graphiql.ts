@@ -43,7 +43,7 @@ export class GraphiQL implements Site {
     if (path === '/graphql') return this.#page(reply);
     // If there is a demonstration page, it has answered `/` already.
     if (path !== '/') return null;
-    reply.set('location', `${this.#options.publicPath}/graphql`);
+    reply.headers.location = `${this.#options.publicPath}/graphql`;
     return reply.sendNothing(302);
   }
 
@@ -53,7 +53,7 @@ export class GraphiQL implements Site {
     const [firstUser] = sandbox?.users ?? [];
     const token = (firstUser && sandbox?.token(firstUser)) ?? null;
     // The page may contain a token of the demo user.
-    reply.set('cache-control', 'no-store');
+    reply.headers['cache-control'] = 'no-store';
     await sendPage(reply, shell(this.#options, assets, token), {
       // GraphiQL sizes its panes by `style` attributes.
       style: "'self' 'unsafe-inline'",

@@ -11,9 +11,9 @@ export interface StaticFile {
 
 /** Sends a file whose path contains a hash of its content, so that it can be cached forever. */
 export function sendFile(reply: HttpReply, { type, bytes, br }: StaticFile): MaybePromise<void> {
-  reply.set('content-type', type);
-  reply.set('cache-control', 'public, max-age=31536000, immutable');
-  reply.set('vary', 'accept-encoding');
+  reply.headers['content-type'] = type;
+  reply.headers['cache-control'] = 'public, max-age=31536000, immutable';
+  reply.headers.vary = 'accept-encoding';
   return reply.send(200, bytes, (encoding) => (encoding === 'br' ? br : pack(bytes, encoding)));
 }
 
@@ -25,9 +25,9 @@ export function sendPage(
 ): MaybePromise<void> {
   const policy = `default-src 'none'; script-src ${scripts}; style-src ${style}; img-src ${images}`;
   const rest = `connect-src 'self'; base-uri 'none'; form-action ${forms}; frame-ancestors 'none'`;
-  reply.set('content-type', 'text/html; charset=utf-8');
-  reply.set('content-security-policy', `${policy}; ${rest}`);
-  reply.set('x-frame-options', 'DENY');
-  reply.set('referrer-policy', 'no-referrer');
+  reply.headers['content-type'] = 'text/html; charset=utf-8';
+  reply.headers['content-security-policy'] = `${policy}; ${rest}`;
+  reply.headers['x-frame-options'] = 'DENY';
+  reply.headers['referrer-policy'] = 'no-referrer';
   return reply.send(200, html);
 }

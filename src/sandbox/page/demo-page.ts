@@ -51,7 +51,7 @@ export class DemoPage implements Site {
 
   async #guide(reply: HttpReply): Promise<void> {
     const text = await readFile(join(this.#folder, '..', GUIDE));
-    reply.set('content-type', 'text/plain; charset=utf-8');
+    reply.headers['content-type'] = 'text/plain; charset=utf-8';
     await reply.send(200, text);
   }
 

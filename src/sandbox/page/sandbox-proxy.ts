@@ -67,7 +67,7 @@ export class SandboxProxy implements Site {
         const { statusCode = 502 } = answer;
         // The sandbox's encoding, length and age replace those that the service would set.
         for (const [name, value = ''] of Object.entries(answer.headers)) {
-          if (!NOT_PASSED_ON.has(name)) reply.set(name, String(value));
+          if (!NOT_PASSED_ON.has(name)) reply.headers[name] = String(value);
         }
         answer.pipe(reply.begin(statusCode));
         answer.once('end', resolve);
