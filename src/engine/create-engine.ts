@@ -1,21 +1,29 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
-import type { OperationParts } from './admission/admission.ts';
 import { ClientLimits } from './admission/client-limits.ts';
 import { Pipeline, type TeamPlugin, warnOfUnusedHooks } from './execution/pipeline.ts';
 import { HttpServer } from './http/http-server.ts';
 import type { RouteSettings } from './http/routes.ts';
 import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
-import type { EngineLimiter, LimitLabel } from './operation/limits.ts';
-import { AccessLog, type AccessLogOptions, type ServerMetrics } from './requests/access-log.ts';
+import type { EngineLimiter } from './operation/limits.ts';
+import { AccessLog, type AccessLogOptions } from './requests/access-log.ts';
 import { ClientAddresses } from './requests/client-address.ts';
 import { OpenConnections } from './requests/open-connections.ts';
-import type { ServerOptions } from './requests/server-settings.ts';
 import { type AuthCookieOptions, BearerTokens, createAuthCookie } from './requests/tokens.ts';
 
+/** The parts that are made here. */
+type Made =
+  | 'accessLog'
+  | 'addresses'
+  | 'cookie'
+  | 'forwarding'
+  | 'limits'
+  | 'masking'
+  | 'openConnections'
+  | 'pipeline'
+  | 'tokens';
+
 interface EngineOptions
-  extends Omit<OperationParts, 'limits' | 'masking'>,
-    ServerOptions,
-    Pick<RouteSettings, 'sites' | 'sdl'>,
+  extends Omit<RouteSettings, Made>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
     Pick<ErrorMaskingOptions, 'describe'> {
   /** The team's plugins. */
@@ -26,31 +34,23 @@ interface EngineOptions
   readonly authCookie: AuthCookieOptions | null;
   /** The names of forwarded headers, in lower case. Nothing is shared between requests with different values of these headers. */
   readonly forwardHeaders: readonly string[];
-  readonly metrics: {
-    readonly server: ServerMetrics;
-    readonly graph: ErrorMaskingOptions['metrics'];
-  };
 }
 
 export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. It does not listen yet. */
 export function createEngine(options: EngineOptions) {
-  const { log, limiter, connections, authCookie, describe } = options;
-  const { server: metrics, graph: graphMetrics } = options.metrics;
+  const { log, limiter, connections, authCookie, errorMetrics, metrics, plugins } = options;
   const { clock } = connections;
-  warnOfUnusedHooks(options.plugins, log);
+  warnOfUnusedHooks(plugins, log);
   const cookie = authCookie && createAuthCookie(authCookie);
-  const refused = (limit: LimitLabel) => graphMetrics.refusal(limit);
   const limits = new ClientLimits(limiter);
-  const masking = new ErrorMasking({ log, metrics: graphMetrics, describe });
+  const masking = new ErrorMasking({ ...options, metrics: errorMetrics });
   const settings = {
     ...options,
-    pipeline: new Pipeline({ ...options, limits, masking }, options.plugins),
+    pipeline: new Pipeline({ ...options, limits, masking }, plugins),
     limits,
     masking,
-    metrics,
-    refused,
     addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
       ...connections,
@@ -60,7 +60,7 @@ export function createEngine(options: EngineOptions) {
     cookie,
     tokens: new BearerTokens(cookie),
     forwarding: createHeaderForwarding(options.forwardHeaders),
-    accessLog: new AccessLog({ ...options, clock, metrics }),
+    accessLog: new AccessLog({ ...options, clock }),
   };
   return { ...settings, server: new HttpServer(settings) };
 }

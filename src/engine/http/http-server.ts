@@ -43,7 +43,7 @@ export class HttpServer {
     );
     this.#server.maxConnections = connections.most;
     this.#server.setTimeout(connections.unreadMs, (socket) => openConnections.timedOut(socket));
-    this.#server.on('drop', () => settings.refused('connections'));
+    this.#server.on('drop', () => settings.errorMetrics.refusal('connections'));
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) =>
       this.webSockets.upgrade(request, socket, head),
@@ -68,12 +68,12 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { addresses, openConnections, refused } = this.#settings;
+    const { addresses, errorMetrics, openConnections } = this.#settings;
     openConnections.open(socket);
     // A trusted proxy's connections serve many clients, and the proxy limits them.
     if (addresses.isFromProxy({ socket })) return;
     if (openConnections.charge(socket, addressClient(addresses.peerOf(socket)))) return;
-    refused('connections');
+    errorMetrics.refusal('connections');
     socket.destroy();
   }
 

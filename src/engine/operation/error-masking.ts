@@ -8,7 +8,7 @@ import { RepeatedErrors } from '../../lib/repeated-errors.ts';
 import { placesOf, Refusal } from './errors.ts';
 import type { RequestSummary } from './request-summary.ts';
 
-interface ErrorMetrics {
+export interface ErrorMetrics {
   error(code: unknown, operation: unknown): void;
   refusal(limit: unknown): void;
 }

@@ -170,7 +170,7 @@ export class GraphQLSocket {
     this.#freeMessages -= 1;
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
     if (this.settings.limits.takeMessage(clientOf(this.session.caller), bytes)) return true;
-    this.settings.refused('messages');
+    this.settings.errorMetrics.refusal('messages');
     this.close('rate');
     // Messages that have already arrived stay unread until `ws` ends the connection.
     this.#socket.pause();

@@ -93,7 +93,7 @@ export class WebSocketEndpoint {
   }
 
   #overLimit(limit: LimitLabel): Refusal {
-    this.#settings.refused(limit);
+    this.#settings.errorMetrics.refusal(limit);
     return overLimit(limit, RETRY_SECONDS);
   }
 
