@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
 import { logHash } from '../lib/log-hash.ts';
-import type { OperatorRecords } from '../store/operator-records.ts';
+import type { OperatorRecords, StoredOrder } from '../store/operator-records.ts';
 import {
   isUnknown,
   type OrderKey,
@@ -8,7 +8,7 @@ import {
   type RecordedOutcome,
   type Settled,
 } from '../store/order-records.ts';
-import type { SettledOutcome, SettleRequest, StoredOrder } from '../store/settlement.ts';
+import { type SettledOutcome, settleByHand } from '../store/settlement.ts';
 import { EXIT_FAILED, EXIT_OK, type Terminal, UsageError } from './dispatch.ts';
 
 type SettleOptions = {
@@ -45,20 +45,20 @@ export async function showOrder(
     err(NOTHING);
     return EXIT_FAILED;
   }
-  const { asked, times, reservedAtMs } = record;
+  const { asked, reservedAtMs } = record;
   out(`${shown({ account, key })}  ${stateOf(record)}`);
   out(`  asked ${dateOf(reservedAtMs)}  ${shown(asked ?? {})}`);
-  out(`  sent ${dateOf(times.sentAtMs)}, answered ${dateOf(times.answeredAtMs)}`);
   return EXIT_OK;
 }
 
 /** Gives an unknown order the outcome that a back office has found. Every client then gets this outcome. */
 export async function settleOrder(
   records: OperatorRecords,
-  { account, key, outcome }: SettleRequest,
+  order: OrderKey,
+  outcome: SettledOutcome,
   { out, err }: Terminal,
 ): Promise<number> {
-  const answer = await records.settle({ account, key, outcome });
+  const answer = await settleByHand(records, order, outcome);
   switch (answer.kind) {
     case 'none':
       err(NOTHING);
@@ -94,8 +94,8 @@ function text(name: string, given = ''): string {
   throw new UsageError(`Give --${name}, up to ${MAX_TEXT_LENGTH} characters.`);
 }
 
-function dateOf(ms: number | null): string {
-  return ms === null ? 'at no known time' : new Date(ms).toISOString();
+function dateOf(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 function stateOf(record: OrderRecord): string {

@@ -32,7 +32,7 @@ export const ordersCommand: Command = {
     '  incomplete  refuses unknown keys made before now; run it before a start with a restored file',
     '  copy        copies the SQLite file to a new file <to> while the service runs; a restored copy lacks all later orders',
     '  list        lists the recorded orders; --unknown: only those whose outcome is unknown',
-    '  show        prints an order as it was asked, when it was sent, and its outcome',
+    '  show        prints an order as it was asked, and its outcome',
     '  settle      gives an unknown order the outcome that the back office has found; every client gets it. It is possible',
     '              from a minute after its ORDER_TIMEOUT_MS on, and final. The key stays used up. For an order that the gateway',
     '              refused or never got, say not-sent.',
@@ -129,7 +129,7 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
     case 'settle': {
       const order = { account: accountNamed(first), key: keyOf(key) };
       const outcome = settledOutcome({ ...options, verdict });
-      return (records) => settleOrder(records, { ...order, outcome }, terminal);
+      return (records) => settleOrder(records, order, outcome, terminal);
     }
     case 'hold':
     case 'release':

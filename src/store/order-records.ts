@@ -14,11 +14,7 @@ export interface OrderRecords {
    * Replaces a pending or unknown outcome, never an accepted or rejected one. The outcome is durable once this resolves;
    * after an error, call it again. Resolves with the recorded outcome if that was kept, otherwise with null.
    */
-  settle(
-    reservation: Reservation,
-    outcome: RecordedOutcome,
-    times?: OrderTimes,
-  ): Promise<RecordedOutcome | null>;
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<RecordedOutcome | null>;
   /** Frees the key of exactly this reservation, but keeps it if a client may have received `unknown`. Safe to repeat. */
   release(reservation: Reservation): Promise<void>;
   find(account: Account, key: string): Promise<OrderRecord | null>;
@@ -80,12 +76,6 @@ export interface AskedOrder {
 
 type OrderLevel = number | { readonly by: string; readonly value: number };
 
-/** When the order was sent and answered; null if it was not. */
-export interface OrderTimes {
-  readonly sentAtMs: number | null;
-  readonly answeredAtMs: number | null;
-}
-
 /** A reservation. Its id is a fencing token: a record can only be settled or released by its own reservation. */
 export interface Reservation extends ReserveRequest {
   readonly id: string;
@@ -110,15 +100,12 @@ export interface OrderRecord {
   /** How much longer the order can be in flight. A duration, because the clocks of two processes differ. */
   readonly pendingMs: number;
   readonly asked: AskedOrder | null;
-  readonly times: OrderTimes;
 }
 
 /** How long after its deadline an order is left to the process that sent it. */
 export const CUT_OFF_GRACE_MS = 10_000;
 
 export type CutOffOrder = OrderKey & Pick<Reservation, 'reservedAtMs'>;
-
-export const NO_TIMES: OrderTimes = { sentAtMs: null, answeredAtMs: null };
 
 /** A record with an outcome is no longer pending. */
 export function toOrderRecord(
@@ -130,10 +117,9 @@ export function toOrderRecord(
   }: Omit<Reservation, 'account' | 'key' | 'pendingMs'>,
   outcome: RecordedOutcome | null,
   leftMs: number,
-  times = NO_TIMES,
 ): OrderRecord {
   const pendingMs = outcome === null ? Math.max(0, leftMs) : 0;
-  return { id, inputDigest, reservedAtMs, outcome, pendingMs, asked, times };
+  return { id, inputDigest, reservedAtMs, outcome, pendingMs, asked };
 }
 
 /** Plain JSON, so that it is the same in a file, in Redis and in memory. */

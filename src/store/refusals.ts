@@ -84,6 +84,16 @@ export type Refusal =
   | { readonly kind: KeyFault | 'renamed' | 'full' | 'fullAccount' | 'fullOfUnsent' }
   | { readonly kind: 'unusable'; readonly message: string; readonly earlierUnknown: boolean };
 
+/** Ends a task of a store with a refusal as its answer. What the task has written stays. */
+export class RefusedError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(kind: Exclude<Refusal['kind'], 'unusable'>) {
+    super(kind);
+    this.refusal = { kind };
+  }
+}
+
 /** The error for a refusal by a store with these bounds. */
 export function refusalError(refusal: Refusal, bounds: RecordBounds, dates: Dates) {
   switch (refusal.kind) {

@@ -1,29 +1,42 @@
-import type { OrderKey, OrderRecord, RecordedOutcome, Settled } from './order-records.ts';
+import type { OperatorRecords } from './operator-records.ts';
+import {
+  type OrderKey,
+  type OrderRecord,
+  type RecordedOutcome,
+  rank,
+  type Settled,
+} from './order-records.ts';
 
 export type SettledOutcome = Exclude<RecordedOutcome, { kind: 'unknown' }> & {
   readonly settled: Settled;
 };
 
-export interface StoredOrder extends OrderKey {
-  readonly record: OrderRecord;
-}
-
-export type SettleRequest = OrderKey & { readonly outcome: SettledOutcome };
-
 /** `early`: the gateway may still answer. `known`: the order has another outcome. `settled`: it has this outcome now. */
-export type SettleAnswer =
+type SettleAnswer =
   | { readonly kind: 'none' }
   | { readonly kind: 'early'; readonly leftMs: number }
   | { readonly kind: 'known' | 'settled'; readonly record: OrderRecord };
 
-/** The answer for an order with a known outcome. */
-export function knownAnswer(record: OrderRecord, requested: SettledOutcome): SettleAnswer {
-  const isSame = isSettled(record.outcome) && agree(record.outcome, requested);
+/** How long after an order's deadline a late answer is accepted. */
+const LATE_ANSWER_MS = 60_000;
+
+/** Settles an unknown order for an operator. A known outcome is kept, also one that an operator has settled. */
+export async function settleByHand(
+  records: OperatorRecords,
+  { account, key }: OrderKey,
+  outcome: SettledOutcome,
+): Promise<SettleAnswer> {
+  const found = await records.find(account, key);
+  if (found === null) return { kind: 'none' };
+  const leftMs = LATE_ANSWER_MS - found.overdueMs;
+  if (rank(found.outcome) < 2 && leftMs > 0) return { kind: 'early', leftMs };
+  // A known outcome is kept. It is confirmed like a new one: a settlement before this may not have been.
+  await records.settle({ ...found, account, key }, outcome);
+  const record = await records.find(account, key);
+  if (record === null) return { kind: 'none' };
+  const isSame = isSettled(record.outcome) && agree(record.outcome, outcome);
   return { kind: isSame ? 'settled' : 'known', record };
 }
-
-/** How long after an order's deadline a late answer is accepted. */
-export const LATE_ANSWER_MS = 60_000;
 
 export function isSettled(outcome: RecordedOutcome | null): outcome is SettledOutcome {
   return outcome !== null && outcome.kind !== 'unknown' && outcome.settled !== undefined;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { settleByHand } from '../../src/store/settlement.ts';
 import { StoreError } from '../../src/store/store-error.ts';
 import { describeWithRedis } from '../support/describe-with.ts';
 import { eventually } from '../support/eventually.ts';
@@ -63,7 +64,7 @@ describeWithRedis('the stores in Redis', (serverPath) => {
     expect(await replicas?.knownTokens.has('key')).toBe(true);
     replicas?.knownTokens.delete('key');
     const operator = await openOperator(url);
-    await operator.settle({ ...keyFor('1', 'unknown'), outcome: booked });
+    await settleByHand(operator, keyFor('1', 'unknown'), booked);
     await operator.hold(true);
     await operator.declareIncomplete();
     for await (const _ of operator.list(null)) await operator.status();

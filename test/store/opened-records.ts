@@ -17,7 +17,7 @@ export function withResources(
 export function withMethods(records: OrderRecords, methods: Partial<OrderRecords>): OrderRecords {
   const forwarding: OrderRecords = {
     reserve: (request) => records.reserve(request),
-    settle: (reservation, outcome, times) => records.settle(reservation, outcome, times),
+    settle: (reservation, outcome) => records.settle(reservation, outcome),
     release: (reservation) => records.release(reservation),
     find: (account, key) => records.find(account, key),
     voidKey: (key) => records.voidKey(key),

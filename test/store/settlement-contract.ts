@@ -7,7 +7,7 @@ import {
   type OrderRecords,
   type RecordedOutcome,
 } from '../../src/store/order-records.ts';
-import type { SettledOutcome } from '../../src/store/settlement.ts';
+import { type SettledOutcome, settleByHand } from '../../src/store/settlement.ts';
 import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { keyOf } from '../support/order-keys.ts';
@@ -53,7 +53,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
         }
       };
       await expectUnsettled(2);
-      const answer = await operator.settle({ ...keyFor('1', 'k'), outcome });
+      const answer = await settleByHand(operator, keyFor('1', 'k'), outcome);
       expect(answer).toMatchObject({ kind: 'settled', record: { id: order.id, outcome } });
       const expectSettled = async () => {
         for (const each of [maker, other]) {
@@ -69,11 +69,11 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       // A second settlement is refused if it differs, and changes nothing if it is equal.
       const otherKind = outcome === booked ? notSent : booked;
       for (const different of [otherKind, { ...booked, orderId: '78' }]) {
-        const second = await operator.settle({ ...keyFor('1', 'k'), outcome: different });
+        const second = await settleByHand(operator, keyFor('1', 'k'), different);
         expect(second).toMatchObject({ kind: 'known', record: { outcome } });
       }
       const equal = { ...outcome, settled: { ...settled, by: 'joe' } };
-      const repeated = await operator.settle({ ...keyFor('1', 'k'), outcome: equal });
+      const repeated = await settleByHand(operator, keyFor('1', 'k'), equal);
       expect(repeated).toMatchObject({ kind: 'settled', record: { outcome } });
       // A late answer changes nothing: each time `settle` returns the operator's outcome.
       for (const late of [accepted, rejected, unknown]) {
@@ -95,7 +95,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
     await using shared = await open();
     const [records] = shared.replicas;
     const settle = (account: string, key: string) =>
-      shared.operator.settle({ ...keyFor(account, key), outcome: booked });
+      settleByHand(shared.operator, keyFor(account, key), booked);
     await reserved(records, '1', 'under way', 30_000);
     const unknownOrder = await reserved(records, '1', 'unknown', -30_000);
     await records.settle(unknownOrder, unknown);
@@ -139,7 +139,7 @@ export function itIsSettledByOperators(open: () => Promise<SharedRecords>): void
       const order = await reserved(maker, '1', `k${n}`, LONG_OVER_MS);
       const { key } = order;
       const settlements = [booked, notSent, notSent, booked].map((outcome) =>
-        shared.operator.settle({ account: one, key, outcome }),
+        settleByHand(shared.operator, { account: one, key }, outcome),
       );
       const lateAnswer = maker.settle(order, accepted);
       const answers = await Promise.all(settlements);

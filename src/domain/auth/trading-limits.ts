@@ -126,7 +126,7 @@ export class WriteLimits {
     return this.#limited([['orders', accountClient(account)]], send);
   }
 
-  /** Refunds a write that is refused here or was never sent. */
+  /** Refunds a write that is refused here or was never sent. An order that was never sent stays charged: it was written to the store. */
   async #limited<T>(charges: readonly Charge[], send: Send<T>): Promise<T> {
     const charged: Charge[] = [];
     try {

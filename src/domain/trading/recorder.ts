@@ -5,7 +5,6 @@ import {
   type CutOffOrder,
   type OrderRecord,
   type OrderRecords,
-  type OrderTimes,
   RECORD_LIFE_MS,
   type RecordedOutcome,
   type Reservation,
@@ -59,11 +58,11 @@ export class Recorder {
   }
 
   /** Resolves when the outcome is written, or when the patience ends and the write continues in the background. */
-  settle(reservation: Reservation, outcome: RecordedOutcome, times: OrderTimes): Promise<void> {
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
     const pendingMs = 0;
     const record = toOrderRecord(reservation, outcome, pendingMs);
     return this.#write({ reservation, record }, async () => {
-      const kept = await this.#options.records.settle(reservation, outcome, times);
+      const kept = await this.#options.records.settle(reservation, outcome);
       // Only an operator settles an order. The gateway's answer may contradict the operator.
       if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
       const { metrics, log, lines } = this.#options;

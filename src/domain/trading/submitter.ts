@@ -4,13 +4,7 @@ import type { Account } from '../../lib/account.ts';
 import { growingLru } from '../../lib/caches.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Dates } from '../../store/dates.ts';
-import {
-  mayHaveChanged,
-  NO_TIMES,
-  type OrderTimes,
-  type Reservation,
-  recordId,
-} from '../../store/order-records.ts';
+import { mayHaveChanged, type Reservation, recordId } from '../../store/order-records.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { duplicateNumber, EXPIRED, judgeOrder, type Submission, unknownSince } from './outcome.ts';
@@ -27,12 +21,6 @@ export interface SubmitterOptions extends RecorderOptions {
   readonly onAccountChanged: (account: Account) => void;
   /** The dates of the present moment. */
   readonly dates: () => Dates;
-}
-
-/** The outcome of an order, and the times when it was sent and answered. */
-interface Verdict {
-  readonly submission: Submission;
-  readonly times: OrderTimes;
 }
 
 const NUMBER_TWICE =
@@ -58,14 +46,12 @@ export class Submitter {
     // Only the callback assigns it, so TypeScript would take the value for null below if there were no cast.
     let late = null as Submission | null;
     const onLate = (end: OrderEnd) => {
-      const verdict = this.#judgeLate(viewer, ticket, end);
-      if (verdict === null) return;
-      late = verdict.submission;
-      fireAndForget('order record', this.#recorder.settle(reservation, late, verdict.times));
+      late = this.#judgeLate(viewer, ticket, end);
+      if (late !== null) fireAndForget('order record', this.#recorder.settle(reservation, late));
     };
     try {
-      const { submission, times } = await this.#submit(viewer, ticket, onLate);
-      await this.#recorder.settle(reservation, submission, times);
+      const submission = await this.#submit(viewer, ticket, onLate);
+      await this.#recorder.settle(reservation, submission);
       // While the unknown outcome was written, another request may have read the late answer.
       return late ?? submission;
     } catch (error) {
@@ -90,11 +76,15 @@ export class Submitter {
     return submission;
   }
 
-  async #submit(viewer: Viewer, given: Ticket, onLate: (end: OrderEnd) => void): Promise<Verdict> {
+  async #submit(
+    viewer: Viewer,
+    given: Ticket,
+    onLate: (end: OrderEnd) => void,
+  ): Promise<Submission> {
     const { clock, gateway, records, log } = this.#options;
     const startedAtMs = clock.date();
     const ticket = this.#withLocalDeadline(given);
-    if (this.#isExpired(ticket)) return { submission: EXPIRED, times: NO_TIMES };
+    if (this.#isExpired(ticket)) return EXPIRED;
     let exchange: OrderEnd;
     try {
       const { holdReason } = records.status;
@@ -108,33 +98,22 @@ export class Submitter {
         { err: error },
         'an order ended in an error of this service: its outcome is unknown',
       );
-      const submission = this.report(viewer.account, unknownSince(startedAtMs));
-      return { submission, times: NO_TIMES };
+      return this.report(viewer.account, unknownSince(startedAtMs));
     }
     // An unsent order may be repeated with its key. If the order has expired, a repeat would be even later, so it ends here.
-    if (!exchange.sent && this.#isExpired(ticket)) {
-      return { submission: EXPIRED, times: NO_TIMES };
-    }
-    const verdict = this.#judge(viewer, ticket, exchange);
-    this.report(viewer.account, verdict.submission);
-    return verdict;
+    if (!exchange.sent && this.#isExpired(ticket)) return EXPIRED;
+    return this.report(viewer.account, this.#judge(viewer, ticket, exchange));
   }
 
-  #judge({ account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Verdict {
+  #judge({ account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Submission {
     const { clock, log, orderNumbers } = this.#options;
-    if (!exchange.sent) return { submission: judgeOrder(operation, exchange), times: NO_TIMES };
+    if (!exchange.sent) return judgeOrder(operation, exchange);
     const sentAtMs = clock.dateOf(exchange.sentAtMs);
-    const times = { sentAtMs, answeredAtMs: exchange.answered ? clock.date() : null };
-    let submission = judgeOrder(operation, { ...exchange, sentAtMs });
-    if (
-      submission.kind === 'accepted' &&
-      orderNumbers === 'order' &&
-      this.#isRepeated(account, submission.orderId)
-    ) {
-      log.warn({}, NUMBER_TWICE);
-      submission = duplicateNumber(submission, sentAtMs);
-    }
-    return { submission, times };
+    const submission = judgeOrder(operation, { ...exchange, sentAtMs });
+    if (submission.kind !== 'accepted' || orderNumbers === 'position') return submission;
+    if (!this.#isRepeated(account, submission.orderId)) return submission;
+    log.warn({}, NUMBER_TWICE);
+    return duplicateNumber(submission, sentAtMs);
   }
 
   /** Whether the account has received this order number before. Remembers the number. */
@@ -147,28 +126,25 @@ export class Submitter {
   }
 
   /** Judges an answer that arrived after the call's deadline. Null if the outcome stays unknown. */
-  #judgeLate(viewer: Viewer, ticket: Ticket, late: OrderEnd): Verdict | null {
+  #judgeLate(viewer: Viewer, ticket: Ticket, late: OrderEnd): Submission | null {
     try {
-      const verdict = this.#judge(viewer, ticket, late);
-      if (verdict.submission.kind === 'unknown') return null;
-      this.report(viewer.account, verdict.submission);
-      return verdict;
+      const submission = this.#judge(viewer, ticket, late);
+      return submission.kind === 'unknown' ? null : this.report(viewer.account, submission);
     } catch (error) {
       return this.#judgeRefused(error);
     }
   }
 
   /** A late 401, 403 or 429 settles the order as rejected. The key stays used: its client has read `unknown`. */
-  #judgeRefused(error: unknown): Verdict | null {
-    const { clock, log } = this.#options;
+  #judgeRefused(error: unknown): Submission | null {
+    const { log } = this.#options;
     if (!(error instanceof GatewayError) || error.status === null) {
       log.error({ err: error }, 'a late answer could not be judged');
       return null;
     }
     const reason = error.refusal?.error ?? null;
     const message = error.refusal?.message ?? null;
-    const times = { sentAtMs: null, answeredAtMs: clock.date() };
-    return { submission: { kind: 'rejected', error: reason, message }, times };
+    return { kind: 'rejected', error: reason, message };
   }
 
   /**

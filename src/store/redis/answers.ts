@@ -9,16 +9,14 @@ export interface FoundRecord {
   readonly at: string;
   readonly asked: string;
   readonly outcome: string;
-  readonly sent?: string;
-  readonly answered?: string;
   readonly leftMs: number;
+  readonly overdueMs: number;
 }
 
 export function recordOf(found: FoundRecord): OrderRecord {
-  const { id, digest: inputDigest, at, asked, outcome, sent, answered, leftMs } = found;
+  const { id, digest: inputDigest, at, asked, outcome, leftMs } = found;
   const order = { id, inputDigest, reservedAtMs: Number(at), asked: JSON.parse(asked) };
-  const times = { sentAtMs: momentOf(sent), answeredAtMs: momentOf(answered) };
-  return toOrderRecord(order, JSON.parse(outcome), leftMs, times);
+  return toOrderRecord(order, JSON.parse(outcome), leftMs);
 }
 
 /** Parses the name of a record, which is the encoded account, a colon and the key. */
@@ -26,8 +24,4 @@ export function keyOfRecord(name: string): OrderKey {
   const colon = name.indexOf(':');
   const account = toAccount(decodeURIComponent(name.slice(0, colon)));
   return { account, key: name.slice(colon + 1) };
-}
-
-function momentOf(text: string | undefined): number | null {
-  return text === undefined ? null : Number(text);
 }

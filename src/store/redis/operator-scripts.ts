@@ -1,5 +1,4 @@
 import type { Refusal } from '../refusals.ts';
-import { LATE_ANSWER_MS } from '../settlement.ts';
 import type { FoundRecord } from './answers.ts';
 import { script } from './script-head.ts';
 
@@ -7,25 +6,6 @@ import { script } from './script-head.ts';
 export const SHOW = script<FoundRecord | Refusal | { readonly kind: 'none' }>(
   `return liveRecord(name) or {kind = 'none'}`,
 );
-
-/** Settles an unknown order. A known outcome is kept, also one that an operator has settled. */
-export const SETTLE_BY_HAND = script<
-  | FoundRecord
-  | Refusal
-  | { readonly kind: 'none' }
-  | { readonly kind: 'early'; readonly leftMs: number }
->(`
-local found = liveRecord(name)
-if not found or found.kind ~= 'record' then return found or {kind = 'none'} end
-touch()
-if found.rank == '2' then return found end
-local left = found.deadline + ${LATE_ANSWER_MS} - now
-if left > 0 then return {kind = 'early', leftMs = left} end
-if missingReplicas() then return missingReplicas() end
-setOutcome(name, found.unsent == '1', 2, given.outcome)
-newVersion(name)
-return liveRecord(name)
-`);
 
 /**
  * Lists records in the order of their ends. `after`: `last` of the previous page; `prefix`: the prefix of the ids. Without

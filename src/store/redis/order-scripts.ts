@@ -69,12 +69,11 @@ touch()
 return {kind = 'none'}
 `);
 
-/**
- * `hasChanged`: whether the order has changed its account, or may have. `isRejected`: whether the gateway rejected it.
- * `sentAtMs` and `answeredAtMs` are absent if they are unknown.
- */
+/** `hasChanged`: whether the order has changed its account, or may have. `isRejected`: whether the gateway rejected it. `isByHand`: whether an operator settles it. */
 export const SETTLE = script<
-  { readonly kind: 'written' | 'foreign' } | { readonly kind: 'kept'; readonly outcome: string }
+  | Refusal
+  | { readonly kind: 'written' | 'foreign' }
+  | { readonly kind: 'kept'; readonly outcome: string }
 >(`
 local key = prefix .. 'record:' .. name
 local record = readHash(key)
@@ -86,9 +85,8 @@ end
 touch()
 if record.id ~= given.id then return {kind = 'foreign'} end
 if given.rank <= tonumber(record.rank) then return {kind = 'kept', outcome = record.outcome} end
+if given.isByHand and missingReplicas() then return missingReplicas() end
 local ends = setOutcome(name, record.unsent == '1', given.rank, given.outcome)
-if given.sentAtMs then redis.call('HSET', key, 'sent', given.sentAtMs) end
-if given.answeredAtMs then redis.call('HSET', key, 'answered', given.answeredAtMs) end
 if given.hasChanged then newVersion(name) end
 if given.isRejected then
   redis.call('ZADD', rejected, ends, name)

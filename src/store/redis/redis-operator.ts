@@ -2,16 +2,15 @@ import type { Account } from '../../lib/account.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { unmeasuredDates } from '../dates.ts';
-import type { OperatorRecords } from '../operator-records.ts';
-import { type OrderRecord, type RecordsStatus, recordId } from '../order-records.ts';
+import type { FoundOrder, OperatorRecords, StoredOrder } from '../operator-records.ts';
 import {
-  knownAnswer,
-  type SettleAnswer,
-  type SettleRequest,
-  type StoredOrder,
-} from '../settlement.ts';
+  type RecordedOutcome,
+  type RecordsStatus,
+  type Reservation,
+  recordId,
+} from '../order-records.ts';
 import { keyOfRecord, recordOf } from './answers.ts';
-import { DECLARE, HOLD, LIST, SETTLE_BY_HAND, SHOW } from './operator-scripts.ts';
+import { DECLARE, HOLD, LIST, SHOW } from './operator-scripts.ts';
 import type { RedisOrderRecordsOptions } from './order-store.ts';
 import { openRedisOrderRecords, type RedisOrderRecords } from './redis-records.ts';
 
@@ -40,9 +39,9 @@ class RedisOperator implements OperatorRecords {
     this.#records = records;
   }
 
-  async find(account: Account, key: string): Promise<OrderRecord | null> {
+  async find(account: Account, key: string): Promise<FoundOrder | null> {
     const found = await this.#records.store.run(SHOW, { name: recordId(account, key) });
-    return found.kind === 'record' ? recordOf(found) : null;
+    return found.kind === 'record' ? { ...recordOf(found), overdueMs: found.overdueMs } : null;
   }
 
   async *list(account: Account | null): AsyncIterable<StoredOrder> {
@@ -56,18 +55,8 @@ class RedisOperator implements OperatorRecords {
     }
   }
 
-  async settle({ account, key, outcome }: SettleRequest): Promise<SettleAnswer> {
-    const answer = await this.#records.store.write(SETTLE_BY_HAND, {
-      name: recordId(account, key),
-      outcome: JSON.stringify(outcome),
-    });
-    switch (answer.kind) {
-      case 'none':
-      case 'early':
-        return answer;
-      default:
-        return knownAnswer(this.#records.recordIn(answer), outcome);
-    }
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<unknown> {
+    return this.#records.settle(reservation, outcome);
   }
 
   async status(): Promise<RecordsStatus> {

@@ -13,7 +13,6 @@ import {
   isClosed,
   isGatewayRejection,
   mayHaveChanged,
-  NO_TIMES,
   type OrderKey,
   type OrderRecord,
   type OrderRecords,
@@ -28,6 +27,7 @@ import {
   type VoidAnswer,
 } from '../order-records.ts';
 import { FULL, RENAMED, RecordsUnavailableError, type Refusal, refusalError } from '../refusals.ts';
+import { isSettled } from '../settlement.ts';
 import { StoreError } from '../store-error.ts';
 import { type FoundRecord, keyOfRecord, recordOf } from './answers.ts';
 import {
@@ -117,7 +117,6 @@ export class RedisOrderRecords implements OrderRecords {
   async settle(
     reservation: Reservation,
     outcome: RecordedOutcome,
-    { sentAtMs, answeredAtMs } = NO_TIMES,
   ): Promise<RecordedOutcome | null> {
     const answer = await this.store.write(SETTLE, {
       ...valuesOf(reservation),
@@ -125,10 +124,17 @@ export class RedisOrderRecords implements OrderRecords {
       outcome: JSON.stringify(outcome),
       hasChanged: mayHaveChanged(outcome),
       isRejected: isGatewayRejection(outcome),
-      sentAtMs: sentAtMs ?? undefined,
-      answeredAtMs: answeredAtMs ?? undefined,
+      isByHand: isSettled(outcome),
     });
-    return answer.kind === 'kept' ? JSON.parse(answer.outcome) : null;
+    switch (answer.kind) {
+      case 'kept':
+        return JSON.parse(answer.outcome);
+      case 'written':
+      case 'foreign':
+        return null;
+      default:
+        throw this.#errorOf(answer);
+    }
   }
 
   async release(reservation: Reservation): Promise<void> {
@@ -267,7 +273,11 @@ export class RedisOrderRecords implements OrderRecords {
   /** Returns the record of an answer; throws if the answer is a refusal. */
   recordIn(answer: FoundRecord | Refusal): OrderRecord {
     if (answer.kind === 'record') return recordOf(answer);
-    throw refusalError(answer, this.#options, this.#options.dates());
+    throw this.#errorOf(answer);
+  }
+
+  #errorOf(refusal: Refusal): RecordsUnavailableError {
+    return refusalError(refusal, this.#options, this.#options.dates());
   }
 }
 

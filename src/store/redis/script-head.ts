@@ -167,6 +167,7 @@ local function liveRecord(id)
     newVersion(id)
   end
   record.leftMs = isOver and 0 or record.deadline - now
+  record.overdueMs = now - record.deadline
   record.kind = 'record'
   return record
 end

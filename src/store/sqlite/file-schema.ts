@@ -7,14 +7,13 @@ const APPLICATION_ID = 0x54474f52;
 const VERSION = 5;
 
 /**
- * `class`: see order-table.ts. `ends` is when the record expires, once it has an outcome. `overdueRead` is 1 once a client
+ * `class`: see record-room.ts. `ends` is when the record expires, once it has an outcome. `overdueRead` is 1 once a client
  * has read that the order is overdue. `state`: see FileState.
  */
 const SCHEMA = `
 CREATE TABLE orders (
   n INTEGER PRIMARY KEY, account TEXT NOT NULL, key TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, reserved REAL NOT NULL,
   pendingUntil REAL NOT NULL, class INTEGER NOT NULL, ends REAL NOT NULL, overdueRead INTEGER NOT NULL DEFAULT 0, asked TEXT, outcome TEXT,
-  sent REAL, answered REAL,
   UNIQUE (account, key)
 ) STRICT;
 CREATE INDEX pending ON orders (pendingUntil) WHERE outcome IS NULL;

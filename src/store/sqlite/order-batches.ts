@@ -2,10 +2,10 @@ import type { Dates } from '../dates.ts';
 import { clockReason } from '../key-rule.ts';
 import type { RecordsStatus } from '../order-records.ts';
 import type { RecordBounds } from '../record-shares.ts';
-import { FULL, RENAMED, type Refusal } from '../refusals.ts';
+import { FULL, RENAMED, type Refusal, RefusedError } from '../refusals.ts';
 import type { NewFile } from './file-schema.ts';
 import { OrderFile } from './order-file.ts';
-import { OrderTable, RefusedError } from './order-table.ts';
+import { OrderTable } from './order-table.ts';
 import type { SqliteFileError } from './sqlite-errors.ts';
 
 export type TaskName = 'add' | 'settle' | 'release' | 'find' | 'voidKey' | 'cutOff' | 'check';
@@ -79,9 +79,9 @@ export class OrderBatches {
       // A damaged file is not tried again.
       if (this.#failure?.isDamage) throw this.#failure;
       const answers = this.#file.change(dates, () => {
-        this.#table.removeExpired();
+        this.#table.room.removeExpired();
         const done = tasks.map((task) => this.#answer(task));
-        this.#isFull = this.#table.isFull();
+        this.#isFull = this.#table.room.isFull();
         this.#unsettled = this.#table.unsettled();
         return done;
       });

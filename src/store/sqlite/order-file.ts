@@ -182,6 +182,11 @@ export class OrderFile {
     return (this.#statement(sql).get(...(values as SQLInputValue[])) ?? null) as Row | null;
   }
 
+  /** The column `figure` of the statement's row; 0 without a row. */
+  figure(sql: string, ...values: SqlValue[]): number {
+    return this.get<{ readonly figure: number }>(sql, ...values)?.figure ?? 0;
+  }
+
   /** Call this within a transaction. Returns the number of rows that were written. */
   run(sql: string, ...values: SqlValue[]): number {
     const changes = Number(this.#statement(sql).run(...(values as SQLInputValue[])).changes);

@@ -1,5 +1,6 @@
 import type { Account } from '../../lib/account.ts';
 import { isCovered, type KeyFault, keyFault } from '../key-rule.ts';
+import type { FoundOrder, StoredOrder } from '../operator-records.ts';
 import { keyTimeOf } from '../order-key.ts';
 import {
   CLOSED,
@@ -8,10 +9,8 @@ import {
   isClosed,
   isGatewayRejection,
   isUnknown,
-  NO_TIMES,
   type OrderKey,
   type OrderRecord,
-  type OrderTimes,
   RECORD_LIFE_MS,
   type RecordedOutcome,
   type Reservation,
@@ -19,31 +18,24 @@ import {
   toOrderRecord,
   UNKNOWN_LIFE_MS,
 } from '../order-records.ts';
-import { type RecordBounds, recordQuota } from '../record-shares.ts';
-import type { Refusal } from '../refusals.ts';
+import type { RecordBounds } from '../record-shares.ts';
+import { RefusedError } from '../refusals.ts';
+import type { OrderFile } from './order-file.ts';
 import {
-  knownAnswer,
-  LATE_ANSWER_MS,
-  type SettleAnswer,
-  type SettleRequest,
-  type StoredOrder,
-} from '../settlement.ts';
-import type { OrderFile, SqlValue } from './order-file.ts';
-
-/** The classes by which records are counted. Records of rejected orders can be removed to make room. */
-const SENT = 0;
-const NEVER_SENT = 1;
-const REJECTED = 2;
-const UNKNOWN = 3;
-const CLASSES = [SENT, NEVER_SENT, REJECTED, UNKNOWN] as const;
-type Class = (typeof CLASSES)[number];
+  NEVER_SENT,
+  REJECTED,
+  type RecordClass,
+  RecordRoom,
+  SENT,
+  UNKNOWN,
+} from './record-room.ts';
 
 interface Row {
   readonly n: number;
   readonly account: Account;
   readonly key: string;
   readonly id: string;
-  readonly class: Class;
+  readonly class: RecordClass;
   readonly digest: string;
   readonly reserved: number;
   readonly pendingUntil: number;
@@ -51,34 +43,23 @@ interface Row {
   readonly overdueRead: 0 | 1;
   readonly asked: string | null;
   readonly outcome: string | null;
-  readonly sent: number | null;
-  readonly answered: number | null;
 }
 
-/** More records than one batch of MAX_BATCH tasks adds, so that the removal of expired records keeps up. */
-const REMOVED_AT_ONCE = 400;
 const ROWS_AT_ONCE = 500;
 /** Each batch counts the unknown orders, so the count has an end. */
 const MAX_COUNTED = 10_000;
 
-/** Ends a task with a refusal as its answer. What the task has written stays. */
-export class RefusedError extends Error {
-  readonly refusal: Refusal;
-
-  constructor(kind: Exclude<Refusal['kind'], 'unusable'>) {
-    super(kind);
-    this.refusal = { kind };
-  }
-}
-
 /** The order records in the tables of a file, and their rules. Each method runs within a transaction of the file, and uses its dates. */
 export class OrderTable {
+  readonly room: RecordRoom;
   readonly #file: OrderFile;
-  readonly #bounds: RecordBounds;
+  /** The settings that name the accounts. */
+  readonly #accounts: string | undefined;
 
   constructor(file: OrderFile, bounds: RecordBounds) {
     this.#file = file;
-    this.#bounds = bounds;
+    this.room = new RecordRoom(file, bounds);
+    this.#accounts = bounds.accounts;
   }
 
   /** Adds a record without an outcome, and returns null. If the key was used before, returns its record. */
@@ -88,25 +69,21 @@ export class OrderTable {
     return found;
   }
 
-  settle(
-    reservation: Reservation,
-    outcome: RecordedOutcome,
-    times: OrderTimes = NO_TIMES,
-  ): RecordedOutcome | null {
+  settle(reservation: Reservation, outcome: RecordedOutcome): RecordedOutcome | null {
     const found = this.#rowOf(reservation);
     // If a loss took the record, this process still knows the outcome and writes the record again.
-    if (found === null && !this.#isCovered(reservation)) this.#insert(reservation, outcome, times);
+    if (found === null && !this.#isCovered(reservation)) this.#insert(reservation, outcome);
     if (found?.id !== reservation.id) return null;
     const present = this.#recordOf(found).outcome;
     if (rank(outcome) <= rank(present)) return present;
-    this.#setOutcome(found, outcome, times);
+    this.#setOutcome(found, outcome);
     return null;
   }
 
   release(reservation: Reservation): void {
     const found = this.#rowOf(reservation);
     // After the deadline the record is kept, because clients may have read that the outcome is unknown.
-    if (found?.id === reservation.id && this.#recordOf(found).pendingMs > 0) this.#drop(found);
+    if (found?.id === reservation.id && this.#recordOf(found).pendingMs > 0) this.room.drop(found);
   }
 
   /** Refuses a key that has no record, and that an order may have used. */
@@ -140,47 +117,30 @@ export class OrderTable {
     return this.#file.all<Row>(sql, overdueMs, ROWS_AT_ONCE).map((row) => {
       const { account, key, reserved: reservedAtMs } = row;
       const outcome = { kind: 'unknown', sentAtMs: reservedAtMs, message: null } as const;
-      this.#setOutcome(row, outcome, NO_TIMES);
+      this.#setOutcome(row, outcome);
       return { account, key, reservedAtMs };
     });
-  }
-
-  removeExpired(): void {
-    const { earlierMs } = this.#file.dates;
-    if (earlierMs === null) return;
-    const expired =
-      'SELECT n FROM orders WHERE class = ? AND outcome IS NOT NULL AND ends <= ? ORDER BY ends LIMIT ?';
-    for (const each of CLASSES) {
-      this.#remove(`DELETE FROM orders WHERE n IN (${expired})`, each, earlierMs, REMOVED_AT_ONCE);
-    }
-    // Keys from before an older removal are refused by their age.
-    this.#file.run('DELETE FROM removals WHERE at <= ?', earlierMs - RECORD_LIFE_MS);
   }
 
   /** How many orders are unknown. */
   unsettled(): number {
     const sql = `SELECT count(*) AS figure FROM
       (SELECT 1 FROM orders WHERE class = ? AND outcome IS NOT NULL LIMIT ?)`;
-    return this.#figure(sql, UNKNOWN, MAX_COUNTED);
-  }
-
-  /** Whether there is no room for a new order. */
-  isFull(): boolean {
-    return this.#file.state.records >= this.#bounds.max && this.#oldestRejected() === null;
+    return this.#file.figure(sql, UNKNOWN, MAX_COUNTED);
   }
 
   /** Whether the accounts of the records have other names than this process gives them. */
   isRenamed(): boolean {
-    const { accounts } = this.#bounds;
     const { accounts: namedBy, records } = this.#file.state;
-    if (accounts === undefined || namedBy === null || records === 0) return false;
-    return namedBy !== accounts;
+    if (this.#accounts === undefined || namedBy === null || records === 0) return false;
+    return namedBy !== this.#accounts;
   }
 
   /** The record of a key for an operator, even if other records may be missing. */
-  show(order: OrderKey): OrderRecord | null {
+  show(order: OrderKey): FoundOrder | null {
     const found = this.#rowOf(order);
-    return found && this.#recordOf(found);
+    if (found === null) return null;
+    return { ...this.#recordOf(found), overdueMs: this.#file.dates.nowMs - found.pendingUntil };
   }
 
   /** A page of orders after a row number, of one account or of all; null after the last. */
@@ -193,18 +153,6 @@ export class OrderTable {
       (row): StoredOrder => ({ account: row.account, key: row.key, record: this.#recordOf(row) }),
     );
     return last ? { orders, last: last.n } : null;
-  }
-
-  /** Settles an unknown order for an operator. A known outcome is kept, also one that an operator has settled. */
-  settleByHand({ outcome, ...order }: SettleRequest): SettleAnswer {
-    const found = this.#rowOf(order);
-    if (found === null) return { kind: 'none' };
-    const present = this.#recordOf(found);
-    if (rank(present.outcome) === 2) return knownAnswer(present, outcome);
-    const leftMs = found.pendingUntil + LATE_ANSWER_MS - this.#file.dates.nowMs;
-    if (leftMs > 0) return { kind: 'early', leftMs };
-    this.#setOutcome(found, outcome, NO_TIMES);
-    return { kind: 'settled', record: { ...present, outcome, pendingMs: 0 } };
   }
 
   /** The record of a key as clients read it. Refuses a closed key that an order may have used before. */
@@ -226,7 +174,7 @@ export class OrderTable {
   /** Why an order may have used a key without a record; null if none has. */
   #faultOf({ account, key }: OrderKey): KeyFault | null {
     const { state, dates } = this.#file;
-    const memory = { sinceMs: state.since, removedAtMs: this.#removedAt(account) };
+    const memory = { sinceMs: state.since, removedAtMs: this.room.removedAt(account) };
     return keyFault(keyTimeOf(key) ?? 0, memory, dates);
   }
 
@@ -236,55 +184,10 @@ export class OrderTable {
 
   /** Refuses a record for which there is no room. */
   #addInRoom(reservation: Reservation, outcome: RecordedOutcome | null): void {
-    this.#makeRoom(reservation);
+    this.room.make(reservation);
     this.#file.noteJudged();
-    this.#insert(reservation, outcome, NO_TIMES);
-    const { accounts } = this.#bounds;
-    if (accounts !== undefined) this.#file.update({ accounts });
-  }
-
-  #makeRoom({ account, isNeverSent }: Reservation): void {
-    if (isNeverSent) {
-      const unsent = this.#count(account, NEVER_SENT);
-      if (unsent >= recordQuota(this.#bounds, true)) throw new RefusedError('fullOfUnsent');
-    }
-    if (this.#count(account) >= recordQuota(this.#bounds, false)) {
-      this.#removeForRoom(this.#oldestRejected(account), 'fullAccount');
-    }
-    if (this.#file.state.records >= this.#bounds.max) {
-      this.#removeForRoom(this.#oldestRejected(), 'full');
-    }
-  }
-
-  /** Removes a rejected order: its repeat would not trade twice. Keys that were made until then are refused. */
-  #removeForRoom(row: Row | null, refusal: 'full' | 'fullAccount'): void {
-    if (row === null) throw new RefusedError(refusal);
-    this.#drop(row);
-    const { dates, state } = this.#file;
-    const atMs = Math.max(this.#removedAt(row.account), dates.judgedMs, state.judged);
-    const sql = 'INSERT OR REPLACE INTO removals (account, at) VALUES (?, ?)';
-    this.#file.run(sql, row.account, atMs);
-  }
-
-  /** When the latest record of the account was removed to make room; 0 if none was. */
-  #removedAt(account: Account): number {
-    return this.#figure('SELECT at AS figure FROM removals WHERE account = ?', account);
-  }
-
-  /** The number of records of an account, of one class or of all. */
-  #count(account: Account, recordClass: Class | null = null): number {
-    const sql =
-      'SELECT count(*) AS figure FROM orders WHERE account = ? AND class = coalesce(?, class)';
-    return this.#figure(sql, account, recordClass);
-  }
-
-  /** The oldest order that the gateway rejected, of an account or of all. */
-  #oldestRejected(account: Account | null = null): Row | null {
-    const inAll =
-      'SELECT * FROM orders WHERE class = ? AND outcome IS NOT NULL ORDER BY ends LIMIT 1';
-    if (account === null) return this.#file.get(inAll, REJECTED);
-    const sql = 'SELECT * FROM orders WHERE account = ? AND class = ? ORDER BY n LIMIT 1';
-    return this.#file.get(sql, account, REJECTED);
+    this.#insert(reservation, outcome);
+    if (this.#accounts !== undefined) this.#file.update({ accounts: this.#accounts });
   }
 
   /** Null if the key has no record, or an expired one. */
@@ -297,20 +200,19 @@ export class OrderTable {
   }
 
   #recordOf(row: Row): OrderRecord {
-    const { id, digest: inputDigest, reserved: reservedAtMs, pendingUntil, sent, answered } = row;
+    const { id, digest: inputDigest, reserved: reservedAtMs, pendingUntil } = row;
     const order = { id, inputDigest, reservedAtMs, asked: JSON.parse(row.asked ?? 'null') };
     const leftMs = row.overdueRead === 1 ? 0 : pendingUntil - this.#file.dates.nowMs;
-    const times = { sentAtMs: sent, answeredAtMs: answered };
-    return toOrderRecord(order, JSON.parse(row.outcome ?? 'null'), leftMs, times);
+    return toOrderRecord(order, JSON.parse(row.outcome ?? 'null'), leftMs);
   }
 
-  #insert(order: Reservation, outcome: RecordedOutcome | null, times: OrderTimes): void {
+  #insert(order: Reservation, outcome: RecordedOutcome | null): void {
     const { account, key, id, inputDigest, reservedAtMs, pendingMs, isNeverSent, asked } = order;
     const { nowMs, laterMs } = this.#file.dates;
     // An expired record of the key may still be there.
-    this.#remove('DELETE FROM orders WHERE account = ? AND key = ?', account, key);
-    const sql = `INSERT INTO orders (account, key, id, digest, reserved, pendingUntil, class, ends, asked, outcome, sent, answered)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+    this.room.remove('DELETE FROM orders WHERE account = ? AND key = ?', account, key);
+    const sql = `INSERT INTO orders (account, key, id, digest, reserved, pendingUntil, class, ends, asked, outcome)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
     this.#file.run(
       sql,
       account,
@@ -323,36 +225,19 @@ export class OrderTable {
       laterMs + lifeOf(outcome),
       asked ? JSON.stringify(asked) : null,
       outcome && JSON.stringify(outcome),
-      times.sentAtMs,
-      times.answeredAtMs,
     );
     this.#file.update({ records: this.#file.state.records + 1 });
   }
 
-  #setOutcome(row: Row, outcome: RecordedOutcome, times: OrderTimes): void {
-    const sql = `UPDATE orders SET outcome = ?, ends = ?, class = ?, sent = coalesce(?, sent), answered = coalesce(?, answered)
-      WHERE n = ?`;
+  #setOutcome(row: Row, outcome: RecordedOutcome): void {
+    const sql = 'UPDATE orders SET outcome = ?, ends = ?, class = ? WHERE n = ?';
     const ends = this.#file.dates.laterMs + lifeOf(outcome);
-    const { sentAtMs, answeredAtMs } = times;
     const recordClass = row.class === NEVER_SENT ? NEVER_SENT : classOf(outcome);
-    this.#file.run(sql, JSON.stringify(outcome), ends, recordClass, sentAtMs, answeredAtMs, row.n);
-  }
-
-  #drop({ n }: Row): void {
-    this.#remove('DELETE FROM orders WHERE n = ?', n);
-  }
-
-  #remove(sql: string, ...values: SqlValue[]): void {
-    const removed = this.#file.run(sql, ...values);
-    if (removed > 0) this.#file.update({ records: this.#file.state.records - removed });
-  }
-
-  #figure(sql: string, ...values: SqlValue[]): number {
-    return this.#file.get<{ readonly figure: number }>(sql, ...values)?.figure ?? 0;
+    this.#file.run(sql, JSON.stringify(outcome), ends, recordClass, row.n);
   }
 }
 
-function classOf(outcome: RecordedOutcome | null): Class {
+function classOf(outcome: RecordedOutcome | null): RecordClass {
   if (rank(outcome) === 1) return UNKNOWN;
   return isGatewayRejection(outcome) ? REJECTED : SENT;
 }

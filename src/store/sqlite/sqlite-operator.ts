@@ -1,10 +1,9 @@
 import type { Account } from '../../lib/account.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { unmeasuredDates } from '../dates.ts';
-import type { OperatorRecords } from '../operator-records.ts';
-import type { OrderRecord, RecordsStatus } from '../order-records.ts';
+import type { FoundOrder, OperatorRecords, StoredOrder } from '../operator-records.ts';
+import type { RecordedOutcome, RecordsStatus, Reservation } from '../order-records.ts';
 import { FULL } from '../refusals.ts';
-import type { SettleAnswer, SettleRequest, StoredOrder } from '../settlement.ts';
 import { OrderFile } from './order-file.ts';
 import { OrderTable } from './order-table.ts';
 
@@ -27,7 +26,7 @@ export class OperatorFile implements OperatorRecords {
     this.#table = new OrderTable(this.#file, { max });
   }
 
-  async find(account: Account, key: string): Promise<OrderRecord | null> {
+  async find(account: Account, key: string): Promise<FoundOrder | null> {
     return this.#run(() => this.#table.show({ account, key }));
   }
 
@@ -36,13 +35,13 @@ export class OperatorFile implements OperatorRecords {
     for (let found = page(0); found !== null; found = page(found.last)) yield* found.orders;
   }
 
-  async settle(request: SettleRequest): Promise<SettleAnswer> {
-    return this.#run(() => this.#table.settleByHand(request));
+  async settle(reservation: Reservation, outcome: RecordedOutcome): Promise<unknown> {
+    return this.#run(() => this.#table.settle(reservation, outcome));
   }
 
   async status(): Promise<RecordsStatus> {
     return this.#run(() =>
-      this.#file.status(this.#table.unsettled(), this.#table.isFull() ? FULL : null),
+      this.#file.status(this.#table.unsettled(), this.#table.room.isFull() ? FULL : null),
     );
   }
 

@@ -9,7 +9,6 @@ import {
   type OrderKey,
   type OrderRecord,
   type OrderRecords,
-  type OrderTimes,
   type RecordedOutcome,
   type RecordsStatus,
   type Reservation,
@@ -96,12 +95,8 @@ class SqliteOrderRecords implements OrderRecords {
     return record ? { reserved: false, record } : { reserved: true, reservation };
   }
 
-  settle(
-    reservation: Reservation,
-    outcome: RecordedOutcome,
-    times?: OrderTimes,
-  ): Promise<RecordedOutcome | null> {
-    return this.#ask('settle', reservation, outcome, times);
+  settle(reservation: Reservation, outcome: RecordedOutcome): Promise<RecordedOutcome | null> {
+    return this.#ask('settle', reservation, outcome);
   }
 
   release(reservation: Reservation): Promise<void> {

@@ -9,7 +9,7 @@ import { SUBMITTED } from '../../../src/gateway/operations/submitted.ts';
 import type { OrderEnd } from '../../../src/gateway/order-calls.ts';
 import { type Account, textOf } from '../../../src/lib/account.ts';
 import { LogicalClock, systemClock } from '../../../src/lib/clock.ts';
-import type { OrderRecords, OrderTimes } from '../../../src/store/order-records.ts';
+import type { OrderRecords } from '../../../src/store/order-records.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/sqlite-records.ts';
 import { withMethods } from '../../store/opened-records.ts';
 import { onWire } from '../../support/ask-gateway.ts';
@@ -129,14 +129,7 @@ export function stage(
     takesOldKeys: true,
     onWarn() {},
   });
-  const ofTest = withMethods(shared, change(shared));
-  const times: OrderTimes[] = [];
-  const records = withMethods(ofTest, {
-    settle(reservation, outcome, orderTimes) {
-      if (orderTimes) times.push(orderTimes);
-      return ofTest.settle(reservation, outcome, orderTimes);
-    },
-  });
+  const records = withMethods(shared, change(shared));
   const log = createTestLog();
   const changedAccounts: string[] = [];
   const counted: string[] = [];
@@ -171,7 +164,7 @@ export function stage(
     // An async function awaits a returned promise, so the result is in an object.
     return { placed };
   }
-  return { clock, calls, records, log, changedAccounts, counted, times, orders, start, begin };
+  return { clock, calls, records, log, changedAccounts, counted, orders, start, begin };
 }
 
 /** Whether the promise has settled. If not, the next turn of the event loop wins the race. */

@@ -11,6 +11,7 @@ import { datesOf } from '../../../src/store/dates.ts';
 import { KEY_AHEAD_MS } from '../../../src/store/key-rule.ts';
 import type { OrderRecord, OrderRecords } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
+import { settleByHand } from '../../../src/store/settlement.ts';
 import { OperatorFile } from '../../../src/store/sqlite/sqlite-operator.ts';
 import { openInlineOrderRecords } from '../../../src/store/sqlite/sqlite-records.ts';
 import { orderEnd } from '../../support/order-end.ts';
@@ -444,7 +445,7 @@ export class OrderWorld {
     if (calls.some(({ state, process }) => state !== 'over' && process.running !== null)) return;
     for (const call of calls) call.state = 'over';
     const operator = this.#openOperator();
-    await operator.settle({ account, key, outcome });
+    await settleByHand(operator, { account, key }, outcome);
     operator.close();
   }
 
@@ -568,9 +569,7 @@ export class OrderWorld {
     const holdReason = () => (this.#isHeld ? 'held' : null);
     return {
       reserve: delayed('reserve', (request) => records.reserve(request)),
-      settle: delayed('settle', (reservation, outcome, times) =>
-        records.settle(reservation, outcome, times),
-      ),
+      settle: delayed('settle', (reservation, outcome) => records.settle(reservation, outcome)),
       release: delayed('release', (reservation) => records.release(reservation)),
       find: delayed('find', (account, key) => records.find(account, key)),
       voidKey: delayed('voidKey', (key) => records.voidKey(key)),

@@ -49,9 +49,9 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
 test('if the gateway answers while an unknown outcome is being written, every client gets the answer', async () => {
   const write = Promise.withResolvers<void>();
   const { orders, calls, begin } = stage((shared) => ({
-    async settle(reservation, outcome, times) {
+    async settle(reservation, outcome) {
       if (outcome.kind === 'unknown') await write.promise;
-      return shared.settle(reservation, outcome, times);
+      return shared.settle(reservation, outcome);
     },
   }));
   const { placed } = await begin('k');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/lib/clock.ts';
+import { settleByHand } from '../../../src/store/settlement.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -20,7 +21,7 @@ const TOO_FEW = '0 of 1 replicas of Redis';
 /** The refusal if the replicas are connected but do not confirm a write. */
 const TOO_LATE = '0 of 1 replicas of Redis have it in time';
 /** Settles an order that counts as unknown, because tests reserve its key with a deadline that is long over. */
-const SETTLEMENT = { ...keyFor('1', 'unknown'), outcome: booked };
+const UNKNOWN = keyFor('1', 'unknown');
 
 async function openDisposableOperator({ url }: TestRedis) {
   const operator = await openOperator(url);
@@ -95,8 +96,8 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     await expect(one.records.reserve(request('1', 'new'))).rejects.toThrow(TOO_FEW);
     await eventually(async () => expect(await primary.command('HGET', MARKER, 'copies')).toBe('1'));
     await expect(operator.hold(false)).rejects.toThrow(TOO_LATE);
-    await expect(operator.settle(SETTLEMENT)).rejects.toThrow(TOO_FEW);
-    expect(await operator.find(SETTLEMENT.account, SETTLEMENT.key)).toMatchObject({
+    await expect(settleByHand(operator, UNKNOWN, booked)).rejects.toThrow(TOO_FEW);
+    expect(await operator.find(UNKNOWN.account, UNKNOWN.key)).toMatchObject({
       outcome: null,
     });
     // A new process knows the number of replicas only from Redis.
@@ -183,7 +184,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
       result(one.records.reserve(request('1', 'k'))),
       result(one.records.voidKey(keyFor('1', 'void'))),
       result(one.records.settle(early, accepted)),
-      result(operator.settle(SETTLEMENT)),
+      result(settleByHand(operator, UNKNOWN, booked)),
     ];
     await eventually(async () => {
       expect(await redis.primary.command('EXISTS', recordName('1', 'void'))).toBe(1);
@@ -204,7 +205,7 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     expect(voided.record.inputDigest).toBe('');
     await one.records.settle(early, accepted);
     // A repeated command succeeds once the outcome is durable.
-    expect(await operator.settle(SETTLEMENT)).toMatchObject({ kind: 'settled' });
+    expect(await settleByHand(operator, UNKNOWN, booked)).toMatchObject({ kind: 'settled' });
   });
 
   test('while a replica hangs a void waits for five seconds at most', async () => {
