@@ -6,5 +6,5 @@ const address = 'bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq';
 export const addCryptoWallet = write(
   OPERATIONS.addCryptoWallet,
   { address },
-  { sends: 'POST /payments/client/add-crm-crypto-wallet', fields: `address: "${address}"` },
+  { fields: `address: "${address}"` },
 );

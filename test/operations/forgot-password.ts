@@ -4,5 +4,5 @@ import { SIGN_IN, write } from './operation-case.ts';
 export const forgotPassword = write(
   OPERATIONS.forgotPassword,
   { email: 'demo@example.com' },
-  { ...SIGN_IN, sends: 'POST /auth/forgot-password', fields: 'email: "demo@example.com"' },
+  { ...SIGN_IN, fields: 'email: "demo@example.com"' },
 );

@@ -16,7 +16,6 @@ export const getAllTickers: ReadCase = {
   ask: (gateway, viewer) => gateway.getAllTickers(viewer, 'standard', null),
   field: 'catalog',
   document: '{ catalog { size } }',
-  sends: 'GET /trading/tickers/standard-usd',
   proves: 'group',
   answer: [instrumentWith({ tradingHours })],
   async read(body) {

@@ -10,7 +10,6 @@ export const getCustomerId = plainRead(OPERATIONS.getCustomerId, valueIn, {
   field: 'customerId',
   document: '{ customerId }',
   shows: 'cus_700001',
-  sends: 'GET /payments/client/customer-id',
   answer: CUSTOMER_ID.toWire({ customerId: 'c-1' }),
   odd: [
     [{ customerId: 'cus_1' }, 'cus_1'],

@@ -10,7 +10,6 @@ export const getOpenPositions: ReadCase = {
   ask: (gateway, viewer) => gateway.getOpenPositions(viewer, null),
   field: 'positions',
   document: '{ positions { id } }',
-  sends: 'GET /trading/positions',
   answer: OPEN_POSITIONS.toWire({ positions: [positionRow] }),
   times: 12,
   read: (body, unit) => OPEN_POSITIONS.read(body, readingIn(unit))?.positions ?? null,

@@ -12,7 +12,6 @@ export const getSession: ReadCase = {
   ask: (gateway, viewer) => gateway.getSession(viewer),
   field: 'session',
   document: '{ session(maxAge: 0) { login } }',
-  sends: 'GET /trading/session/700001',
   proves: 'login',
   errors: 'message',
   answer: sessionRow,

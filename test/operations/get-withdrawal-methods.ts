@@ -16,7 +16,6 @@ export const getWithdrawalMethods = plainRead(OPERATIONS.getWithdrawalMethods, m
   field: 'withdrawalMethods',
   document: '{ withdrawalMethods { id group title icon type crmType status subtitle } }',
   shows: [{ group: 0, crmType: 'bank', status: 'APPROVED' }],
-  sends: 'GET /payments/client/withdrawal-methods',
   answer: [[row]],
   odd: [
     // These bodies cannot be read.

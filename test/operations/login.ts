@@ -7,6 +7,4 @@ export const login: OperationCase = {
     client.write(caller, OPERATIONS.login, { email: 'demo@example.com', password: 'demo' }),
   field: 'login',
   document: mutation('login', 'email: "demo@example.com", password: "demo"'),
-  sends: 'POST /auth/login',
-  body: { email: 'demo@example.com', password: 'demo' },
 };

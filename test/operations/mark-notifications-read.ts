@@ -5,7 +5,6 @@ export const markNotificationsRead = write(
   OPERATIONS.markNotificationsRead,
   { ids: [1, -2] },
   {
-    sends: 'PUT /user/notifications/mark-read',
     fields: 'ids: [1, "-2"]',
     errors: 'plain',
     statuses: [400, 400],

@@ -15,15 +15,4 @@ export const openPosition: OperationCase = {
     `symbol: "AAPL", side: SELL, kind: PENDING, size: { amount: 250.5 }, price: 99.5, stopLoss: { amount: 10 }
      takeProfit: { price: 1.25 }, comment: "c", idempotencyKey: $key`,
   ),
-  sends: 'POST /trading/positions',
-  body: {
-    symbol: 'AAPL',
-    direction: 'sell',
-    type: 'amount',
-    amount: 250.5,
-    price: 99.5,
-    slAmount: 10,
-    tp: 1.25,
-    comment: 'c',
-  },
 };

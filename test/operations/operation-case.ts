@@ -9,7 +9,7 @@ import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
 import type { OPERATIONS, OperationName, ReadName } from '../../src/gateway/operations.ts';
 import { type Reading, readingIn, type TimeUnit } from '../../src/gateway/scalars.ts';
 
-/** What tests know of an operation. It repeats the gateway's interface, so that tests find errors in our tables. */
+/** What tests know of an operation. `requests.ts` has its requests on the wire. */
 export interface OperationCase {
   /** Makes a well-formed call for the sandbox's user 700001. */
   readonly call: (client: GatewayClient, caller: Caller) => Promise<unknown>;
@@ -19,10 +19,6 @@ export interface OperationCase {
   readonly field: string;
   /** A document that makes only this call, once the token is proved. An order's key is the variable `$key`. */
   readonly document: string;
-  /** The verb and the path on the wire. */
-  readonly sends: string;
-  /** The body on the wire; null if there is none. */
-  readonly body: unknown;
   /** The body of a successful answer. For a read it has every field of the gateway's interface. */
   readonly answer: unknown;
   readonly proves: Proves;
@@ -43,7 +39,6 @@ export interface ReadCase extends OperationCase {
 }
 
 export const READ = {
-  body: null,
   proves: 'token',
   errors: 'details',
   statuses: [401, 200],
@@ -82,10 +77,7 @@ export function plainRead<T>(
 export function write<Input>(
   operation: WriteOperation<Input, Acknowledgement> & { readonly name: OperationName },
   input: Input,
-  {
-    fields,
-    ...given
-  }: Pick<OperationCase, 'sends'> & Partial<OperationCase> & { readonly fields: string },
+  { fields, ...given }: Partial<OperationCase> & { readonly fields: string },
 ): OperationCase {
   return {
     ...WRITE,
@@ -93,7 +85,6 @@ export function write<Input>(
     ask: (gateway, viewer) => gateway.write(viewer, operation, input),
     field: operation.name,
     document: mutation(operation.name, fields),
-    body: input,
     ...given,
   };
 }

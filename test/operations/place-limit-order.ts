@@ -18,14 +18,4 @@ export const placeLimitOrder: OperationCase = {
     `symbol: "AAPL", side: BUY, amount: 100, price: 150, stopLoss: 0, takeProfit: 200
      comment: "c", idempotencyKey: $key`,
   ),
-  sends: 'POST /trading/positions/limit',
-  body: {
-    symbol: 'AAPL',
-    direction: 'buy',
-    amount: 100,
-    price: 150,
-    sl: 0,
-    tp: 200,
-    comment: 'c',
-  },
 };

@@ -5,7 +5,6 @@ export const registerDevice = write(
   OPERATIONS.registerDevice,
   { deviceId: 'd', token: 't', platform: 'macos', enabled: false },
   {
-    sends: 'POST /user/notifications/v2/token',
     fields: 'deviceId: "d", token: "t", platform: MACOS, enabled: false',
     errors: 'plain',
     statuses: [400, 400],

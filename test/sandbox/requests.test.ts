@@ -11,10 +11,10 @@ const refusal = { error: text, message: text, details: expect.any(Object) };
 // The demo user's request has an empty object as its body, so it lacks a field if the operation has any.
 test.each(
   OPERATION_NAMES.map((name) => {
-    const { sends, statuses, errors } = OPERATION_CASES[name];
-    return { name, op: OPERATIONS[name].number, sends, statuses, errors };
+    const { statuses, errors } = OPERATION_CASES[name];
+    return { name, op: OPERATIONS[name].number, statuses, errors };
   }),
-)('op $op refuses a missing token and a missing field: $sends', async (expected) => {
+)('op $op refuses a missing token and a missing field: $name', async (expected) => {
   await using place = await openSandbox();
   const answers = [];
   for (const client of [place.anonymous, place.as('demo@example.com')])
