@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../../src/config.ts';
 import type { TeamPlugin } from '../../../src/engine/index.ts';
+import { firstCallOf } from '../../../src/gateway/operation-traits.ts';
+import { OPERATIONS, type OperationName } from '../../../src/gateway/operations.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -24,13 +26,20 @@ const HOME = `{
   withdrawalMethods { title }
   customerId
 }`;
-const HOME_CALLS = [
-  'GET /payments/client/customer-id',
-  'GET /payments/client/withdrawal-methods',
-  'GET /trading/positions',
-  'GET /trading/session/{login}',
-  'GET /trading/tickers/{group}',
-];
+const HOME_READS = [
+  'getSession',
+  'getOpenPositions',
+  'getAllTickers',
+  'getWithdrawalMethods',
+  'getCustomerId',
+] as const;
+const HOME_CALLS = HOME_READS.map(spanName).sort();
+
+/** The name of the span of an operation's first call. */
+function spanName(name: OperationName): string {
+  const { method, path } = firstCallOf(OPERATIONS[name]);
+  return `${method} ${path}`;
+}
 
 interface TracedOptions {
   readonly plugins?: readonly TeamPlugin[];
@@ -270,7 +279,7 @@ describe('a subscription', () => {
       expect(found.length).toBeGreaterThan(3);
       return found;
     });
-    const separate = { name: 'GET /trading/positions', parentSpanId: null, links: [] };
+    const separate = { name: spanName('getOpenPositions'), parentSpanId: null, links: [] };
     for (const poll of polls) expect(poll).toMatchObject(separate);
     const traces = [root, ...polls].map(({ traceId }) => traceId);
     expect(new Set(traces).size).toBe(1 + polls.length);
@@ -342,7 +351,7 @@ test('spans contain no personal data', async () => {
     .join('\n')
     .replace(/"(?:startTimeUnixNano|endTimeUnixNano|traceId|spanId|parentSpanId)":"[^"]*"/g, '')
     .replace(/"server.port","value":\{"intValue":\d+\}/g, '');
-  expect(received).toContain('/trading/session/{login}');
+  expect(received).toContain(firstCallOf(OPERATIONS.getSession).path);
   const secrets = [
     email,
     'demo',
