@@ -124,13 +124,17 @@ describe('a plugin', () => {
     await eventually(async () => expect(await subscriptions()).toBe('0'));
   });
 
-  test('sees each part of a deferred answer, and can change it', async () => {
+  test.each([
+    ['change it', 'extensions":{"seen":2}'],
+    ['fail, which is the last part', '"code":"INTERNAL"'],
+  ])('sees each part of a deferred answer, and can %s', async (what, shown) => {
     const seen: unknown[] = [];
     const plugin: TeamPlugin = {
       onExecute: () => ({
         onExecuteDone: () => ({
           onNext: ({ result, setResult }) => {
             seen.push(Object.keys(result));
+            if (what !== 'change it' && seen.length === 2) throw new Error('a secret');
             setResult({ ...result, extensions: { seen: seen.length } });
           },
         }),
@@ -148,8 +152,9 @@ describe('a plugin', () => {
     });
     const text = await response.text();
     expect(seen).toHaveLength(2);
-    expect(text.match(/"extensions":\{"seen":\d\}/g)).toHaveLength(2);
-    expect(text).toContain('"customerId":"cus_700001"');
+    expect(text).toContain('"extensions":{"seen":1}');
+    expect(text).toContain(shown);
+    expect(text.match(/"hasNext":false/g)).toHaveLength(1);
   });
 
   test('is named at the start if it has a hook of yoga’s HTTP handler', async () => {

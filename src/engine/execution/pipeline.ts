@@ -6,7 +6,6 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
-import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
@@ -25,6 +24,9 @@ export interface OpenedOperation {
   /** Executes the operation. */
   start(): Promise<Answer>;
 }
+
+/** What an operation has returned, after plugins have changed it. */
+type Ran = AsyncIterable<ExecutionResult> | ExecutionResult;
 
 const OWN_CONTEXT = Symbol('context');
 
@@ -110,47 +112,39 @@ export class Pipeline {
     await this.#yoga.dispose();
   }
 
-  async #start(context: OperationContext, run: () => MaybePromise<Answer>): Promise<Answer> {
+  async #start(context: OperationContext, run: () => MaybePromise<Ran>): Promise<Answer> {
     const { operation } = context;
     const { summary } = operation.transport;
     const { node } = operation.prepared;
     const { masking, receipts, tracing } = this.#parts;
     if (tracing) traceOperation(tracing, summary, node);
-    let answer: Answer;
+    let answer: Ran;
     try {
       answer = await run();
     } catch (error) {
       answer = failed(error);
     }
-    if (Symbol.asyncIterator in answer) return this.#endingAtOnce(answer, operation);
-    const masked = masking.maskedResult(checkedResult(answer, operation), summary);
+    if (Symbol.asyncIterator in answer) return this.#resultsOf(answer, operation);
+    const masked = masking.maskedResult(unlessMutationLost(answer, operation), summary);
     // Each event has its own receipt.
     const isSubscription = node.operation === 'subscription';
     return isSubscription || !receipts ? masked : withReceipt(context, masked);
   }
 
-  /** Returns the results that plugins make of ours. They end at once, even if a plugin waits for the next event. */
-  #endingAtOnce(answer: AsyncIterableIterator<ExecutionResult>, operation: Operation): Answer {
-    const { results, transport } = operation;
-    if (results === null || answer === results) return answer;
+  /** Returns the results of an operation, as plugins have changed them. */
+  #resultsOf(
+    answer: AsyncIterable<ExecutionResult>,
+    { results, transport }: Operation,
+  ): ResultIterator {
+    if (results !== null) return answer === results ? results : results.changedBy(answer);
+    // A plugin has made several results of one.
     const { masking } = this.#parts;
     return new ResultIterator(answer, {
       resultOf: (result) => result,
       lastResult: (error) => ({ errors: masking.masked(errorsOf(error), transport.summary) }),
-      ended: () => fireAndForget('results', results.return()),
+      ended() {},
     });
   }
-}
-
-/**
- * Call it in the turn in which a result is written, because the client's token may have been refused since it was made.
- * Returns what is sent in its place; null for nothing.
- */
-export function sendableNow(
-  result: ExecutionResult,
-  { results }: Operation,
-): ExecutionResult | null {
-  return results === null ? result : results.checked(result);
 }
 
 /** Admission has parsed and validated the document. Rules that plugins add are validated for each operation. */
@@ -184,7 +178,7 @@ const validateFurther: typeof validate = (schema, document, rules = [], ...more)
 };
 
 /** After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done. */
-function checkedResult(result: ExecutionResult, { mutation }: Operation): ExecutionResult {
+function unlessMutationLost(result: ExecutionResult, { mutation }: Operation): ExecutionResult {
   const isLost = mutation?.data != null && result.data == null;
   if (!isLost) return result;
   const cause = result.errors?.[0];

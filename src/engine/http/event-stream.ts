@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { Operation } from '../admission/operation.ts';
-import { sendableNow } from '../execution/pipeline.ts';
+import type { ResultIterator } from '../operation/result-iterator.ts';
 import type { StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 
@@ -15,8 +14,7 @@ export async function sendStream(
   reply: HttpReply,
   { contentType, framing }: StreamFormat,
   pingMs: number,
-  operation: Operation,
-  results: AsyncIterableIterator<ExecutionResult>,
+  results: ResultIterator,
   first?: IteratorResult<ExecutionResult>,
 ): Promise<void> {
   const { summary, disconnected: signal } = reply;
@@ -35,13 +33,13 @@ export async function sendStream(
     if (!response.writableNeedDrain) write(framing.ping);
   }, pingMs);
   // A quiet feed must not be followed until its next event when the client has disconnected.
-  const leave = () => fireAndForget('results', Promise.resolve(results.return?.()));
+  const leave = () => fireAndForget('results', results.return());
   response.once('close', leave);
   // The client may have disconnected before the listener was added.
   if (response.destroyed) leave();
   try {
     for (let next = first ?? (await results.next()); !next.done; next = await results.next()) {
-      const sendable = sendableNow(next.value, operation);
+      const sendable = results.unlessFailed(next.value);
       if (sendable === null) continue;
       summary.results += 1;
       write(framing.head + JSON.stringify(sendable) + framing.end);

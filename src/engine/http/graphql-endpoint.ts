@@ -39,7 +39,7 @@ export async function answerGraphQL(settings: ServerSettings, reply: HttpReply):
     // A stream of events may last for hours, so a shutdown closes it.
     openConnections.addLongLived(connection, { restart: () => connection.socket.destroy() });
     const format = accepted?.events ?? FORMATS.events;
-    await sendStream(reply, format, pingMs, operation, answer).finally(() => {
+    await sendStream(reply, format, pingMs, answer).finally(() => {
       connection.longLived = null;
     });
   } else {
@@ -47,7 +47,7 @@ export async function answerGraphQL(settings: ServerSettings, reply: HttpReply):
     const first = await answer.next();
     if (!first.done) setCookie(settings, reply, first.value, operation);
     const format = accepted?.parts ?? FORMATS.deferSpec;
-    await sendStream(reply, format, pingMs, operation, answer, first);
+    await sendStream(reply, format, pingMs, answer, first);
   }
 }
 

@@ -15,7 +15,7 @@ type Next = IteratorResult<ExecutionResult, undefined>;
 const DONE = { done: true, value: undefined } as const;
 
 /** One result, or the results of events, or the parts of an answer. */
-export type Answer = AsyncIterableIterator<ExecutionResult> | ExecutionResult;
+export type Answer = ResultIterator | ExecutionResult;
 
 /**
  * The results of events, or the parts of an answer. A generator would not do: its `return` waits for the next event, and a
@@ -26,8 +26,10 @@ export class ResultIterator<Event = unknown>
 {
   readonly #events: AsyncIterator<Event>;
   readonly #mapping: Mapping<Event>;
-  /** Null if the events cannot fail while a result is being made. */
+  /** Null if the events cannot tell that they have failed. */
   readonly #source: EventIterator<unknown> | null;
+  /** The results from which plugins have made these; null if no plugin has. */
+  readonly #inner: ResultIterator | null;
   #resolve: (next: Next) => void = () => {};
   #isOver = false;
   #last: ExecutionResult | null = null;
@@ -37,7 +39,12 @@ export class ResultIterator<Event = unknown>
   /** The error of `fail`. */
   #failure: unknown = null;
 
-  constructor(events: AsyncIterable<Event>, mapping: Mapping<Event>) {
+  constructor(
+    events: AsyncIterable<Event>,
+    mapping: Mapping<Event>,
+    inner: ResultIterator | null = null,
+  ) {
+    this.#inner = inner;
     this.#events = events[Symbol.asyncIterator]();
     this.#mapping = mapping;
     this.#source = events instanceof EventIterator ? events : null;
@@ -75,8 +82,22 @@ export class ResultIterator<Event = unknown>
     return DONE;
   }
 
-  /** Returns the result. If the results have failed meanwhile, returns the last result, or null, in its place. */
-  checked(result: ExecutionResult): ExecutionResult | null {
+  /** The results that plugins make of these. They end at once, even if a plugin waits for the next event. */
+  changedBy(plugins: AsyncIterable<ExecutionResult>): ResultIterator {
+    const mapping: Mapping<ExecutionResult> = {
+      resultOf: (result) => result,
+      lastResult: (error) => this.#mapping.lastResult(error),
+      ended: () => fireAndForget('results', this.return()),
+    };
+    return new ResultIterator(plugins, mapping, this);
+  }
+
+  /**
+   * Call it in the turn in which a result is written, because the client's token may have been refused since it was made.
+   * Returns the result. If the results have failed, returns the last result in its place, or null for nothing.
+   */
+  unlessFailed(result: ExecutionResult): ExecutionResult | null {
+    if (this.#inner !== null) return this.#inner.unlessFailed(result);
     const failure = this.#failure ?? this.#source?.failure ?? null;
     const isOfAccount = result.data != null;
     if (failure === null || !isOfAccount) return result;
@@ -96,7 +117,7 @@ export class ResultIterator<Event = unknown>
       const { done, value } = await this.#events.next();
       if (done) return await this.return();
       const result = this.#isOver ? null : await this.#mapping.resultOf(value);
-      const checked = this.#isOver || result === null ? null : this.checked(result);
+      const checked = this.#isOver || result === null ? null : this.unlessFailed(result);
       return checked === null ? DONE : { done: false, value: checked };
     } catch (error) {
       const last = this.#isOver ? null : this.#fail(this.#source?.failure ?? error);

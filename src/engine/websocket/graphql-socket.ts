@@ -7,6 +7,7 @@ import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
 import type { RequestSummary } from '../operation/request-summary.ts';
+import type { Answer } from '../operation/result-iterator.ts';
 import type { ServerSettings } from '../requests/server-settings.ts';
 import { SocketSession } from './socket-session.ts';
 
@@ -28,7 +29,9 @@ export interface SocketOperation {
   /** Aborted when the client has disconnected. This stops reads. A write is completed. */
   readonly leaving: AbortController;
   /** Null until the operation is admitted. */
-  opened: OpenedOperation | null;
+  start: OpenedOperation['start'] | null;
+  /** Null until the operation has been executed. */
+  answer: Answer | null;
 }
 
 /** graphql-ws's protocol. */
@@ -117,7 +120,7 @@ export class GraphQLSocket {
   end(operation: SocketOperation, isLeft: boolean): void {
     const { id, summary } = operation;
     const isGone = isLeft || !this.isOpen;
-    if (isGone && !summary.hasStarted) summary.outcome = 'gone';
+    if (isGone && !summary.hasStarted) summary.worsen('gone');
     this.settings.accessLog.ended(summary, this.session.caller, null);
     if (this.operations.get(id) === operation) this.operations.delete(id);
     this.#closeIfIdle();

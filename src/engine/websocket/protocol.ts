@@ -7,20 +7,16 @@ import type {
 import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
 import { mayBeMutation } from '../admission/admission.ts';
 import type { TransportContext } from '../admission/operation.ts';
-import { type OpenedOperation, sendableNow } from '../execution/pipeline.ts';
+import type { OpenedOperation } from '../execution/pipeline.ts';
 import { Refusal, refusal, tooComplex } from '../operation/errors.ts';
 import { RequestSummary } from '../operation/request-summary.ts';
-import type { Answer } from '../operation/result-iterator.ts';
+import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
 import type { GraphQLSocket, SocketOperation } from './graphql-socket.ts';
 
 type SocketContext = Context<ConnectionInitMessage['payload'], GraphQLSocket>;
 
 /** The limit of in-flight operations on one socket, subscriptions included. Those that the client has left do not count. */
 const MAX_OPERATIONS = 100;
-
-interface OpenSocketOperation extends SocketOperation {
-  readonly opened: OpenedOperation;
-}
 
 /**
  * graphql-ws's protocol for all sockets. It awaits each message before it asks for the next event, so a slow client holds
@@ -37,11 +33,14 @@ export const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSock
   execute: start,
   subscribe: start,
   onNext({ extra: socket }, _id, _payload, { rootValue }, result) {
-    const operation = rootValue as OpenSocketOperation;
-    // The protocol writes the message in the turn in which it calls this.
+    const operation = rootValue as SocketOperation;
+    // The protocol writes the message in the turn in which it calls `toJSON`.
     const toJSON = () => {
+      const { answer } = operation;
       socket.writes(operation);
-      return sendableNow(result as ExecutionResult, operation.opened.operation) ?? {};
+      if (!(answer instanceof ResultIterator)) return result;
+      // If nothing is to be sent, the socket is closed already.
+      return answer.unlessFailed(result as ExecutionResult) ?? {};
     };
     return { toJSON } as FormattedExecutionResult;
   },
@@ -59,7 +58,8 @@ async function open(
   const { session, settings } = socket;
   const summary = new RequestSummary(session.requestId, null, session.naming);
   summary.mayBeMutation = mayBeMutation(payload);
-  const operation: SocketOperation = { id, summary, leaving: new AbortController(), opened: null };
+  const leaving = new AbortController();
+  const operation: SocketOperation = { id, summary, leaving, start: null, answer: null };
   try {
     // An operation that its client has left runs on. The protocol would take its end for the end of the new one.
     if (socket.operations.has(id)) {
@@ -71,8 +71,9 @@ async function open(
       throw new Refusal([tooComplex('operations of a socket', count, MAX_OPERATIONS)]);
     }
     socket.operations.set(id, operation);
-    operation.opened = await openWithin(socket, operation, { ...payload });
-    const { document, params } = operation.opened.operation;
+    const opened = await openWithin(socket, operation, { ...payload });
+    operation.start = opened.start;
+    const { document, params } = opened.operation;
     return {
       schema: settings.schema,
       document: document.document,
@@ -119,9 +120,12 @@ function openWithin(
 }
 
 async function start({ rootValue }: ExecutionArgs): Promise<Answer> {
-  const { opened, summary } = rootValue as OpenSocketOperation;
-  const answer = await opened.start();
-  const isEvents = Symbol.asyncIterator in answer && summary.type === 'subscription';
+  const operation = rootValue as SocketOperation;
+  const { start: execute, summary } = operation;
+  if (execute === null) throw new Error('the operation has not been opened');
+  const answer = await execute();
+  operation.answer = answer;
+  const isEvents = answer instanceof ResultIterator && summary.type === 'subscription';
   if (isEvents && summary.outcome === 'ok') summary.started(null);
   return answer;
 }

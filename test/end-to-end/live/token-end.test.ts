@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts';
 import { ownApp } from '../../support/shared-app.ts';
 import { unsignedToken, withClaims } from '../../support/tokens.ts';
 import { codesOf } from '../limits/every-transport.ts';
+import { outcomesOf } from '../operations/request-lines.ts';
 import { closeAfterEachTest } from './close-after-each-test.ts';
 import { initializedSocket, openSocket, type RawSocket } from './raw-socket.ts';
 import {
@@ -135,6 +136,8 @@ test('a subscription with an invalid token closes its socket, and a query with s
     await eventually(() => stream.ended !== null);
     expect(codesOf(stream)).toEqual(['UNAUTHENTICATED']);
   }
+  // The service has closed the sockets: their clients are not logged as gone.
+  expect(outcomesOf(app, 'UNAUTHENTICATED')).toEqual(['caller']);
   app.sandbox.clearCalls();
   using raw = await initializedSocket(app, expired);
   const { payload } = await raw.watch('a', '{ positions { id } }');

@@ -221,12 +221,12 @@ test.each<[by: string, end: (subscriber: ReturnType<typeof subscribe>, error: Er
     emit(priceData(1));
     const { value } = await live.next();
     expect(value?.data).toEqual(priceData(1));
-    expect(live.checked(value as ExecutionResult)).toBe(value);
+    expect(live.unlessFailed(value as ExecutionResult)).toBe(value);
     end(subscriber, new Error('refused'));
-    const sent = live.checked(value as ExecutionResult);
+    const sent = live.unlessFailed(value as ExecutionResult);
     expect(JSON.parse(JSON.stringify(sent))).toEqual(MASKED);
     // The error itself is sent.
-    expect(live.checked(sent as ExecutionResult)).toBe(sent);
+    expect(live.unlessFailed(sent as ExecutionResult)).toBe(sent);
     expect((await live.next()).done).toBe(true);
   },
 );
