@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { withoutPassword } from '../config/given-value.ts';
 import { type Config, readConfig } from '../config.ts';
 import { toLogin } from '../domain/auth/claims.ts';
@@ -134,7 +133,7 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
     case 'hold':
     case 'release':
       return async (records) => {
-        await confirmed(() => records.hold(action === 'hold'));
+        await records.hold(action === 'hold');
         terminal.out(action === 'hold' ? HELD_SOON : 'orders are sent again');
         return EXIT_OK;
       };
@@ -146,20 +145,6 @@ function actionOf(args: readonly string[], config: Config, terminal: Terminal): 
         terminal.out(`${place}: ${statusText(await records.status())}`);
         return EXIT_OK;
       };
-  }
-}
-
-/** Repeats a change that may be made twice, until the store confirms it: a slow Redis may have made it without answering. */
-async function confirmed(change: () => Promise<void>): Promise<void> {
-  const giveUpAtMs = performance.now() + CONFIRM_MS;
-  for (;;) {
-    try {
-      return await change();
-    } catch (problem) {
-      const isUnanswered = problem instanceof RecordsUnavailableError;
-      if (!isUnanswered || performance.now() >= giveUpAtMs) throw problem;
-    }
-    await delay(CONFIRM_PAUSE_MS);
   }
 }
 
@@ -186,8 +171,6 @@ function statusText({ count, degradedReason, holdReason, sinceMs }: RecordsStatu
   return `${count} order records; orders are taken${since}`;
 }
 
-const CONFIRM_MS = 10_000;
-const CONFIRM_PAUSE_MS = 200;
 const NOT_DECIDED =
   'keys without a record are refused until the service has measured the clock of the gateway';
 const HELD_SOON = 'within two seconds no order is sent, until release';
