@@ -85,7 +85,7 @@ export class RedisConnection {
     keys: readonly string[],
     args: readonly (string | number)[],
   ): Promise<unknown> {
-    return this.#ask(() => this.#redis.eval(script, keys.length, ...keys, ...args), script);
+    return this.#ask(() => this.#redis.eval(script, keys.length, ...keys, ...args));
   }
 
   /** How many replicas of Redis have the latest write of this connection, once enough have it or it takes too long. */
@@ -105,7 +105,7 @@ export class RedisConnection {
   }
 
   /** Never queues a command: an unreachable Redis fails immediately. */
-  async #ask<T>(send: () => Promise<T>, script = ''): Promise<T> {
+  async #ask<T>(send: () => Promise<T>): Promise<T> {
     if (this.#redis.status !== 'ready')
       throw new RecordsUnavailableError('Redis cannot be reached');
     try {
@@ -116,23 +116,13 @@ export class RedisConnection {
       this.health.worked();
       return answer.reply;
     } catch (error) {
-      const cause = withCommand(error, script);
-      this.health.failed(cause);
-      if (!(cause instanceof Error) || cause.name !== 'ReplyError') {
-        throw new RedisSilentError('Redis did not answer', { cause });
+      this.health.failed(error);
+      if (!(error instanceof Error) || error.name !== 'ReplyError') {
+        throw new RedisSilentError('Redis did not answer', { cause: error });
       }
-      throw new RedisRefusedError(`Redis refuses: ${cause.message}`, { cause });
+      throw new RedisRefusedError(`Redis refuses: ${error.message}`, { cause: error });
     }
   }
-}
-
-/** Within a script, Redis does not name the command that its user may not run: the line of the script does. */
-function withCommand(error: unknown, script: string): unknown {
-  if (!(error instanceof Error) || !error.message.includes("can't run this command")) return error;
-  const [, line] = /@user_script:(\d+)/.exec(error.message) ?? [];
-  const [, command] = /call\('(\w+)'/.exec(script.split('\n')[Number(line) - 1] ?? '') ?? [];
-  error.message = `NOPERM this user has no permissions to run the '${command?.toLowerCase()}' command`;
-  return error;
 }
 
 function clientOptions(timeoutMs: number) {

@@ -2,29 +2,16 @@ import { type Clock, steadyClock } from '../../lib/clock.ts';
 
 export type Warn = (message: string, fields?: Readonly<Record<string, string>>) => void;
 
-/** The error codes of Redis that operators can act on. */
-const CODES: ReadonlySet<string> = new Set(
-  'OOM READONLY MISCONF NOREPLICAS NOAUTH NOPERM LOADING'.split(' '),
-);
-// In older versions, the code of an error within a script follows a code of the script.
-const CODE = /(?:^|[\s:-])([A-Z]{3,})(?=\s)/g;
 /** Redis counts as healthy again after this time without a failure. A lasting failure recurs twice a second. */
 const QUIET_MS = 5_000;
 /** During a busy start answers are late, so an unreachable Redis is not logged yet. */
 const START_MS = 5_000;
-const TEXTS: Readonly<Record<string, string>> = {
-  away: 'Redis cannot be reached',
-  // Redis names the command.
-  NOPERM: 'Redis refuses commands, a right is missing',
-};
 const MAX_DETAIL_LENGTH = 200;
 
-/** Why a connection or a command failed: `away`, the code of Redis's answer, or `refused` for another code. */
+/** Why a connection or a command failed: `away`, or the code with which an error of Redis begins. */
 export function redisErrorOf(error: unknown): string {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return 'away';
-  if (/^(WRONGPASS|NOAUTH|ERR invalid password)/.test(error.message)) return 'NOAUTH';
-  const words = [...error.message.matchAll(CODE)].map(([, word = '']) => word);
-  return words.find((word) => CODES.has(word)) ?? 'refused';
+  return error.message.split(' ', 1)[0] ?? '';
 }
 
 /** The health of Redis over all connections to it. Logs each reason of a failure once, and the recovery. */
@@ -64,7 +51,7 @@ export class RedisHealth {
     if (reason === 'away' && this.#failedAtMs - this.#openedAtMs < START_MS) return;
     this.#loggedReasons.add(reason);
     const detail = error instanceof Error ? error.message : String(error);
-    const text = TEXTS[reason] ?? 'Redis refuses commands';
+    const text = reason === 'away' ? 'Redis cannot be reached' : 'Redis refuses commands';
     this.#onWarn(`${text}: ${detail.slice(0, MAX_DETAIL_LENGTH)}`, { reason });
   }
 }

@@ -11,13 +11,6 @@ const FULL = reply("OOM command not allowed when used memory > 'maxmemory'. scri
 test.each([
   [FULL, 'OOM'],
   [reply("READONLY You can't write against a read only replica."), 'READONLY'],
-  [reply('NOAUTH Authentication required.'), 'NOAUTH'],
-  [reply('WRONGPASS invalid username-password pair or user is disabled.'), 'NOAUTH'],
-  [reply('ERR invalid password'), 'NOAUTH'],
-  [reply("NOPERM this user has no permissions to run the 'eval' command"), 'NOPERM'],
-  // Versions before 7 wrap an error within a script.
-  [reply('ERR Error running script (call to f_1a): @user_script:1: -OOM command not'), 'OOM'],
-  [reply('ERR unknown command'), 'refused'],
   [new Error('Command timed out'), 'away'],
   [new Error('connect ECONNREFUSED 127.0.0.1:6379'), 'away'],
   ['OOM of something else', 'away'],
