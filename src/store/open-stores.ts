@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { reasonOf } from '../lib/reason-of.ts';
 import type { OperatorRecords } from './operator-records.ts';
-import { IS_NEW } from './order-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-store.ts';
 import type { SharedStore } from './shared-store.ts';
 import { checkFilePath } from './sqlite/check-file-path.ts';
@@ -41,15 +40,10 @@ export async function openOperatorRecords(
 }
 
 async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Promise<SharedStore> {
-  const { isInspection = false, takesOldKeys = false, onWarn } = given;
   const isFile = path !== 'memory';
-  const isNew = isFile && !existsSync(path);
   if (isFile) await checkFilePath(path, given);
   // An inspection creates no file, because the file would belong to the user who ran it.
-  const isInMemory = !isFile || (isNew && isInspection);
+  const isInMemory = !isFile || (given.isInspection === true && !existsSync(path));
   const records = await openSqliteOrderRecords({ ...given, path: isInMemory ? ':memory:' : path });
-  // A loss has a separate warning.
-  const isLoss = records.status.losses > 0;
-  if (isNew && !isInspection && !takesOldKeys && !isLoss) onWarn(`${path} ${IS_NEW}`);
   return { records, replicas: null };
 }

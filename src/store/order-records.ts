@@ -165,7 +165,6 @@ export interface Settled {
 }
 
 export const HELD = 'held back by an operator, until `trading-graph orders release`';
-export const IS_NEW = 'is new: it knows of no earlier order, and would send one again';
 
 /** The life of a record after a known outcome was written. */
 export const RECORD_LIFE_MS = 24 * 3_600_000;

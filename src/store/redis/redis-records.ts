@@ -9,7 +9,6 @@ import {
   type CutOffOrder,
   closedReservation,
   HELD,
-  IS_NEW,
   isClosed,
   isGatewayRejection,
   mayHaveChanged,
@@ -202,10 +201,13 @@ export class RedisOrderRecords implements OrderRecords {
       const isEndless = seen.sinceMs === undefined && !this.store.isLossConfirmed;
       if (isEndless && !isInspection && seen.connected >= this.store.wanted) {
         await this.store.write(LOOK, {}).catch(() => {});
-        const { isNew } = seen;
-        seen = { ...(await this.store.run(LOOK, {})), isNew };
+        seen = await this.store.run(LOOK, {});
       }
-      this.#warnAbout(seen);
+      const { eviction } = seen;
+      if (eviction !== undefined && eviction !== this.#seen?.eviction) {
+        const { onWarn } = this.#options;
+        onWarn(`Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`);
+      }
       this.#seen = seen;
       this.#isDurable = seen.isDurable;
       this.#failure = null;
@@ -235,15 +237,6 @@ export class RedisOrderRecords implements OrderRecords {
     this.#cancelLook();
     this.redis.close();
     this.#writer.close();
-  }
-
-  #warnAbout({ isNew, eviction }: StoreLook): void {
-    const { onWarn } = this.#options;
-    // A loss has a separate warning.
-    if (isNew && this.store.losses === 0) onWarn(`${this.store.marker} in Redis ${IS_NEW}`);
-    if (eviction !== undefined && eviction !== this.#seen?.eviction) {
-      onWarn(`Redis has maxmemory-policy ${eviction}: it may drop order records; set noeviction`);
-    }
   }
 
   #degradedReason(): string | null {

@@ -20,7 +20,6 @@ export interface StoreLook {
   /** Why Redis refuses writes. */
   readonly refusal?: string;
   readonly isRenamed: boolean;
-  readonly isNew: boolean;
 }
 
 /** Removes expired records, and returns the state of the store. */
@@ -45,6 +44,5 @@ return {
   eviction = isBounded and policy ~= 'noeviction' and policy or nil,
   refusal = type(probe) == 'table' and probe.err or nil,
   isRenamed = isRenamed(),
-  isNew = isNew,
 }
 `);

@@ -159,7 +159,6 @@ test('a started process has logged its build, its gateway, its store and the war
   const warned = () => records().flatMap(({ level, msg }) => (level === 'warn' ? [msg] : []));
   await eventually(() =>
     expect(warned()).toEqual([
-      `${path} is new: it knows of no earlier order, and would send one again`,
       'RATE_LIMIT_PER_MIN is not a setting: is RATE_LIMIT_PER_MINUTE meant?',
     ]),
   );
