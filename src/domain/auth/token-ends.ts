@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Token } from '../../lib/limits/request-caller.ts';
 import { expiryOf } from './claims.ts';
 import type { ProofLedger } from './proof.ts';
-import { endOfToken, TokenEndedError } from './token-errors.ts';
+import { EXPIRY_LEEWAY_MS, TokenEndedError } from './token-errors.ts';
 
 type Ended = (error: TokenEndedError) => void;
 
@@ -35,7 +35,10 @@ export class TokenEnds {
 
   #onExpiry(expiresAtMs: number | null, ended: Ended): () => void {
     if (expiresAtMs === null) return () => {};
-    const { inMs, error } = endOfToken(expiresAtMs, this.#clock.date());
-    return this.#clock.after(inMs, () => ended(error));
+    const nowMs = this.#clock.date();
+    // A token that is used after its expiry is valid until the leeway is over.
+    const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
+    const error = new TokenEndedError('UNAUTHENTICATED', 'the token has expired');
+    return this.#clock.after(endsAtMs - nowMs, () => ended(error));
   }
 }

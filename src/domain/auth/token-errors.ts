@@ -86,12 +86,3 @@ export function tokenEndBehind(error: unknown): TokenEndedError | null {
 
 // A clock that differs a little from the issuer's must not lock users out.
 export const EXPIRY_LEEWAY_MS = 30_000;
-
-/** The end of a token by its claims. One that is used after its expiry is valid until the leeway is over. */
-export function endOfToken(expiresAtMs: number, nowMs: number) {
-  const endsAtMs = nowMs < expiresAtMs ? expiresAtMs : expiresAtMs + EXPIRY_LEEWAY_MS;
-  return {
-    inMs: endsAtMs - nowMs,
-    error: new TokenEndedError('UNAUTHENTICATED', 'the token has expired'),
-  };
-}

@@ -20,7 +20,7 @@ import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
 /** The services and settings from which every live list is made. */
 export interface ListFeedOptions {
-  readonly ledger: Pick<ProofLedger, 'account' | 'isProved' | 'accountHasLapsed' | 'onRefused'>;
+  readonly ledger: Pick<ProofLedger, 'account' | 'isProved'>;
   readonly schedule: PollSchedule;
   readonly clock: Clock;
   readonly random: () => number;
@@ -99,10 +99,6 @@ export abstract class ListFeed<
     this.#expectList();
   }
 
-  tokenRefused(viewer: Viewer): void {
-    this.tokens.refused(viewer);
-  }
-
   leave(subscription: FeedSubscription): void {
     this.tokens.leave(subscription);
   }
@@ -170,20 +166,20 @@ export abstract class ListFeed<
     };
     const poll = this.read({ ...token.viewer, receipt })
       .finally(() => this.#options.schedule.made(this.#scheduled, calls))
-      .then((list) => this.#answered(token, list))
+      .then((list) => this.#answered(list))
       // An unexpected error counts as a failed poll, or the feed would never poll again.
       .catch((error: unknown) => this.#failed(token, error));
     fireAndForget('live feed', poll);
   }
 
-  #answered(token: RotatedToken, list: Answer | null): void {
+  #answered(list: Answer | null): void {
     const { random, schedule, pollMs } = this.#options;
     this.#isInFlight = false;
     this.#retry.succeeded();
     schedule.answered(pollMs);
     // If the answer to a later call has arrived already, its list stays.
     this.#publish('LIVE', list);
-    this.tokens.accepted(token);
+    this.tokens.accepted();
     if (this.tokens.isEmpty) return;
     if (this.#mustPollAgain || this.tokens.hasUnproved) {
       schedule.soon(this.#scheduled);
@@ -237,13 +233,11 @@ export class ListFeeds<
   #isClosed = false;
 
   constructor(
-    { clock, ledger }: Pick<ListFeedOptions, 'clock' | 'ledger'>,
+    { clock }: Pick<ListFeedOptions, 'clock'>,
     create: (proof: AccountProof, onClosed: () => void) => Feed,
   ) {
     this.#clock = clock;
     this.#create = create;
-    // Events that are not sent yet must not reach the subscriptions of a refused token.
-    ledger.onRefused((viewer) => this.#feeds.get(viewer.account)?.tokenRefused(viewer));
   }
 
   /** The account's feed; undefined without proof, or if none is kept. */

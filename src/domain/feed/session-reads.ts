@@ -125,7 +125,7 @@ export class SessionReads {
           const isNews = this.#state.takeSession(answer);
           this.#release();
           if (isNews) this.#wake();
-          this.#tokens.accepted(token);
+          this.#tokens.accepted();
         },
         (error: unknown) => {
           // A refusal concerns only this token. The next token reads at once.

@@ -124,7 +124,7 @@ const IDS = ['a', 'b', 'c', 'd', 'e'];
 /** Runs one random history of a list and its subscribers. Returns how they differ from the gateway's list, and the events. */
 export async function foldHistory(seed: number) {
   const random = createSeededRandom(seed);
-  const { clock, feeds, gateway, ledger, prove, viewer } = createLiveBench(TIMES);
+  const { clock, gateway, ledger, viewer, watch } = createLiveBench(TIMES);
   const revoked = new Set<string>();
   const isRevoked = ({ token }: Viewer) => revoked.has(token.text);
   let isDown = false;
@@ -163,7 +163,7 @@ export async function foldHistory(seed: number) {
     const resumes = device.cursors.length > 0 && random.happens(0.8);
     const after = resumes ? random.pick(device.cursors) : null;
     const intervalMs = random.pick([1, 1, 700, 2_500]);
-    const stream = feeds.watch(prove(own), own, { after, ticks: index % 2 === 0, intervalMs });
+    const stream = watch(own, { after, ticks: index % 2 === 0, intervalMs });
     device.follow(stream, after);
   }
   setList([{ id: 'a', profit: 1, comment: '' }]);

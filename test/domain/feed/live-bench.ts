@@ -1,6 +1,7 @@
 import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
+import { TokenEnds } from '../../../src/domain/auth/token-ends.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
 import type { FeedOptions } from '../../../src/domain/feed/position-feeds.ts';
@@ -56,6 +57,14 @@ export function createLiveBench({
     return ledger.account(viewer) as AccountProof;
   }
 
+  const tokenEnds = new TokenEnds(ledger, clock);
+  /** Subscribes as the engine does: the end of the token ends the events. */
+  function watch(viewer: Viewer, options?: WatchOptions) {
+    const events = feeds.watch(prove(viewer), viewer, options);
+    tokenEnds.watch(viewer.token, (error) => events.end(error));
+    return events;
+  }
+
   return {
     clock,
     gateway,
@@ -69,11 +78,11 @@ export function createLiveBench({
     viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
     /** Proves the token as the gateway's snapshot does. */
     prove,
-    followChanges: (viewer: Viewer, options?: WatchOptions) =>
-      new Follower(feeds.watch(prove(viewer), viewer, options)),
+    watch,
+    followChanges: (viewer: Viewer, options?: WatchOptions) => new Follower(watch(viewer, options)),
     followAccount: (viewer: Viewer, options?: WatchOptions) =>
-      new Follower(feeds.watch(prove(viewer), viewer, { follows: 'orders', ...options })),
+      new Follower(watch(viewer, { follows: 'orders', ...options })),
     followPositions: (viewer: Viewer, options?: WatchOptions) =>
-      new Follower(feeds.watch(prove(viewer), viewer, { follows: 'list', ...options })),
+      new Follower(watch(viewer, { follows: 'list', ...options })),
   };
 }

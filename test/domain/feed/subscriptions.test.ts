@@ -18,11 +18,11 @@ test.each([
 test.each([undefined, 15_000])(
   'an event is emitted at least every 15 s in a quiet market (interval %s)',
   async (intervalMs) => {
-    const { clock, viewer, feeds, prove } = createLiveBench();
+    const { clock, viewer, watch } = createLiveBench();
     const phone = viewer('phone');
     const emitted: { readonly atMs: number; readonly asOfMs: number }[] = [];
     void (async () => {
-      const stream = feeds.watch(prove(phone), phone, { intervalMs });
+      const stream = watch(phone, { intervalMs });
       for await (const { asOf } of atMost(100, stream)) {
         emitted.push({ atMs: clock.now(), asOfMs: asOf.getTime() });
       }
