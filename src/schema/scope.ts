@@ -185,9 +185,10 @@ export class Scope implements OwnReads {
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     // With a `maxAge` of 0, the read joins no call under way.
     const after = maxAgeMs === 0 ? logicalClock.next() : this.#after;
-    const demand = { maxAgeMs, after, needsRows: this.#plan.has('rows') };
+    const demand = { maxAgeMs, after };
     // A newer list of positions can show that a cached session is outdated. If both are needed, the list is read first.
-    const isListFirst = this.#plan.has('positions') && sessions.cached(viewer, demand) !== null;
+    const needsList = this.#plan.has('positions') || this.#plan.has('rows');
+    const isListFirst = needsList && sessions.cached(viewer, demand) !== null;
     const listRead = isListFirst ? this.#readList().catch(() => null) : null;
     return chain(listRead, () => sessions.read(viewer, demand));
   }
@@ -215,7 +216,7 @@ export class Scope implements OwnReads {
     // If the list is selected too, it is read first: clients cache a position of either field as one object.
     if (this.#plan.has('positions')) await this.#readList().catch(() => null);
     const positions = this.#services.openPositions.newest(await this.viewer(), answer);
-    // `undefined` means that the list in memory was evicted after the snapshot was read.
+    // `undefined` means that the rows are not in memory.
     return positions === undefined ? this.positions() : positions;
   }
 

@@ -53,7 +53,7 @@ test('the estimated size of a snapshot is close to its heap', async () => {
   const add = async (index: number) => {
     const login = 1_000 + index;
     const reader = viewerOf(`token ${index}`, { login: String(login) });
-    const read = world.sessions.read(reader, { needsRows: true });
+    const read = world.sessions.read(reader);
     const lists = { positions: rows(25, 'x'.repeat(200)), orders: rows(5, 'x'.repeat(200)) };
     world.calls
       .pop()

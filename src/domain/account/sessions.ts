@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
-import type { Order, Position } from '../../gateway/operations/holdings.ts';
+import type { Order } from '../../gateway/operations/holdings.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
@@ -13,7 +13,7 @@ export interface SessionsOptions {
   readonly gateway: ViewerGateway;
   readonly ledger: ProofLedger;
   /** Knows the lists of positions that are newer than a snapshot. */
-  readonly newestPositions: Pick<NewestPositions, 'contradicts' | 'hasNewer'>;
+  readonly newestPositions: Pick<NewestPositions, 'contradicts'>;
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
@@ -27,15 +27,14 @@ interface SessionDemand {
   readonly maxAgeMs?: number;
   /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
-  /** Whether the rows of positions are needed. They are most of a snapshot's size, and are rarely read. */
-  readonly needsRows?: boolean;
 }
 
 const OPERATION = 'getSession';
 
 /**
  * Account snapshots, each cached only for the token that fetched it, because the gateway can show two devices of an account
- * different data. Only staleness is tracked per account.
+ * different data. Only staleness is tracked per account. The rows of positions are most of a snapshot's size, and op 12 has
+ * newer ones, so they are not cached.
  */
 export class Sessions {
   readonly #options: SessionsOptions;
@@ -67,15 +66,13 @@ export class Sessions {
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
     if (logicalTime <= this.#earliestTime(viewer, demand)) return null;
     if (clock.now() - sentAtMs >= maxAgeMs) return null;
-    if (ids !== null && newestPositions.contradicts(viewer, logicalTime, ids)) return null;
-    if (!demand.needsRows || hasRows(answer)) return answer;
-    // The rows are not needed if a newer list replaces them.
-    return newestPositions.hasNewer(viewer, logicalTime) ? answer : null;
+    const isContradicted = ids !== null && newestPositions.contradicts(viewer, logicalTime, ids);
+    return isContradicted ? null : answer;
   }
 
   /** A feed's snapshot, requested after this logical time. Queries do not share the call, which is not retried. */
   async poll(viewer: Viewer, after: number): Promise<SessionAnswer> {
-    return this.cached(viewer, { after }) ?? this.#call(polling(viewer), false);
+    return this.cached(viewer, { after }) ?? this.#call(polling(viewer));
   }
 
   /** Whether a call for this token's snapshot is under way. A read now usually shares it. */
@@ -95,7 +92,7 @@ export class Sessions {
       return cached;
     }
     const after = this.#earliestTime(viewer, demand);
-    const send = (caller: Viewer) => this.#call(caller, demand.needsRows ?? false);
+    const send = (caller: Viewer) => this.#call(caller);
     return joinedReads.read(detached(viewer), OPERATION, send, { after });
   }
 
@@ -103,14 +100,14 @@ export class Sessions {
     return Math.max(after, this.#options.freshness.changedAt(viewer.account));
   }
 
-  async #call(viewer: Viewer, keepsRows: boolean): Promise<SessionAnswer> {
+  async #call(viewer: Viewer): Promise<SessionAnswer> {
     const { gateway, freshness } = this.#options;
     const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(tokenHash)?.logicalTime ?? 0;
     // An answer from before a change is returned to its readers, but not cached.
     if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
-      this.#cache.set(tokenHash, keepsRows ? answer : withoutRows(answer));
+      this.#cache.set(tokenHash, withoutRows(answer));
     }
     return answer;
   }
@@ -123,7 +120,6 @@ export class Sessions {
 
 // Measured on the heap; a test repeats the measurement.
 const BYTES_OF_A_SNAPSHOT = 1_000;
-const BYTES_OF_A_ROW = 490;
 const BYTES_OF_AN_ORDER = 445;
 
 function withoutRows(answer: SessionAnswer): SessionAnswer {
@@ -132,19 +128,11 @@ function withoutRows(answer: SessionAnswer): SessionAnswer {
   return { ...answer, session: { ...session, positions: { ...session.positions, rows: null } } };
 }
 
-function hasRows({ session: { positions } }: SessionAnswer): boolean {
-  return positions === null || positions.rows !== null;
-}
-
-function bytesOf({ session: { positions, orders } }: SessionAnswer): number {
-  const rows = bytesOfRows(positions?.rows, BYTES_OF_A_ROW);
-  return BYTES_OF_A_SNAPSHOT + rows + bytesOfRows(orders, BYTES_OF_AN_ORDER);
-}
-
-function bytesOfRows(rows: readonly (Position | Order)[] | null | undefined, each: number): number {
-  return (rows ?? []).reduce(
-    (sum, { name, logo, comment }) =>
-      sum + each + (name?.length ?? 0) + (logo?.length ?? 0) + (comment?.length ?? 0),
-    0,
+function bytesOf({ session: { orders } }: SessionAnswer): number {
+  const textLength = ({ name, logo, comment }: Order) =>
+    (name?.length ?? 0) + (logo?.length ?? 0) + (comment?.length ?? 0);
+  return (orders ?? []).reduce(
+    (sum, order) => sum + BYTES_OF_AN_ORDER + textLength(order),
+    BYTES_OF_A_SNAPSHOT,
   );
 }

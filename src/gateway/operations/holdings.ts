@@ -64,7 +64,7 @@ export const samePosition = f.equality<Position>([...TICK, ...OTHERS]);
 /** The positions of a snapshot: a digest of their ids, and their rows. */
 interface SnapshotPositions {
   readonly ids: IdsDigest;
-  /** Null in a cached snapshot: rows are most of its size, and seldom read. */
+  /** Null in a cached snapshot. */
   readonly rows: readonly Position[] | null;
 }
 

@@ -106,6 +106,7 @@ describe('orders alone', () => {
     screen.fake('getSession', snapshot(['filled'], []), { times: 1 });
     screen.fake('getSession', snapshot([], ['filled']));
     await screen.read('{ orders { id } }');
+    screen.fake('getOpenPositions', { positions: rows('filled') });
     await screen.read('{ session { positions { id } } }', screen.otherToken());
     expect(await screen.read('{ session { positions { id } } orders { id } }')).toEqual({
       session: { positions: [{ id: 'filled' }] },
