@@ -4,10 +4,9 @@ import type { ReadOperation, WriteOperation } from '../gateway/define-operation.
 import { type Exchange, jsonOf, type WireCall } from '../gateway/exchange.ts';
 import { isSuccess } from '../gateway/judge.ts';
 import { type DescribedOperation, isSignIn } from '../gateway/operation-traits.ts';
-import { gatewayWidths, Pools } from '../gateway/pools.ts';
 import type { RequestSettings } from '../gateway/requests.ts';
 import type { TimeUnit } from '../gateway/scalars.ts';
-import { Transport } from '../gateway/transport.ts';
+import { gatewayWidths, Pools, Transport } from '../gateway/transport.ts';
 import { LogicalClock } from '../lib/clock.ts';
 import { isObject } from '../lib/json.ts';
 import { toToken } from '../lib/limits/request-caller.ts';

@@ -1,7 +1,13 @@
 import { steadyClock } from '../lib/clock.ts';
 import { parseLongIntegers } from '../lib/json.ts';
-import type { Caller } from './caller.ts';
-import { type Answer, type Exchange, jsonOf, type Send, type WireCall } from './exchange.ts';
+import {
+  type Answer,
+  type Caller,
+  type Exchange,
+  jsonOf,
+  type Send,
+  type WireCall,
+} from './exchange.ts';
 import type { Fields, Table, ValueOf } from './fields.ts';
 import type { GatewayError } from './gateway-error.ts';
 import { type Acknowledgement, contractError, judgeRead, judgeWrite } from './judge.ts';

@@ -1,11 +1,10 @@
 import { systemClock } from '../lib/clock.ts';
 import type { MetricsRegistry } from '../lib/metrics-registry.ts';
-import { CALL_OUTCOMES, type CallOutcome } from './caller.ts';
-import type { ObserveCall } from './exchange.ts';
+import { CALL_OUTCOMES, type CallOutcome, type ObserveCall } from './exchange.ts';
 import type { DescribedOperation } from './operation-traits.ts';
-import type { Pools } from './pools.ts';
 import type { Resilience } from './resilience/resilience.ts';
 import type { Reading } from './scalars.ts';
+import type { Pools } from './transport.ts';
 
 const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 

@@ -1,7 +1,13 @@
 import { systemClock } from '../lib/clock.ts';
 import { isObject } from '../lib/json.ts';
-import type { CallOutcome } from './caller.ts';
-import { type Answer, type Exchange, isJsonContent, jsonOf, type WireCall } from './exchange.ts';
+import {
+  type Answer,
+  type CallOutcome,
+  type Exchange,
+  isJsonContent,
+  jsonOf,
+  type WireCall,
+} from './exchange.ts';
 import {
   DeadlineError,
   GatewayError,

@@ -8,10 +8,9 @@ import type { Exchange, Send, WireCall } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { isGivenUp } from './judge.ts';
 import type { Area, DescribedOperation } from './operation-traits.ts';
-import { Pools } from './pools.ts';
 import type { RequestSettings } from './requests.ts';
 import { Resilience } from './resilience/resilience.ts';
-import { Transport } from './transport.ts';
+import { Pools, Transport } from './transport.ts';
 
 export interface OriginOptions extends RequestSettings, OperationSettings {
   readonly logicalClock: LogicalClock;

@@ -1,5 +1,4 @@
-import type { Caller } from './caller.ts';
-import type { WireCall } from './exchange.ts';
+import type { Caller, WireCall } from './exchange.ts';
 import { UnsafePathError } from './gateway-error.ts';
 import { type DescribedOperation, type OperationTraits, TRADE } from './operation-traits.ts';
 import { TOKEN_HEADER, tokenHeader } from './operations/conventions.ts';

@@ -1,5 +1,5 @@
 import type { FreshAccountProof } from '../domain/auth/proof.ts';
-import type { Caller, ReceiptEntry } from '../gateway/caller.ts';
+import type { Caller, ReceiptEntry } from '../gateway/exchange.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
 // biome-ignore lint/style/noRestrictedImports: The engine writes a hash of it to the log.
 import { type Login, textOf } from '../lib/account.ts';

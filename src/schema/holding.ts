@@ -1,9 +1,7 @@
 import type { PositionTotals } from '../domain/account/totals.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { traits } from '../lib/field-traits.ts';
-import { builder } from './builder.ts';
-import { exposed } from './exposed.ts';
-import { ageLimit, checkAge, nullable, ownRead, reads } from './field-options.ts';
+import { ageLimit, builder, checkAge, exposed, nullable, ownRead, reads } from './builder.ts';
 import { InstrumentRef } from './instrument.ts';
 import type { AccountRead } from './scope.ts';
 

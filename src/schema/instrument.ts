@@ -1,7 +1,5 @@
 import type { Instrument, Swap, TradingHours } from '../gateway/operations/get-all-tickers.ts';
-import { builder } from './builder.ts';
-import { exposed } from './exposed.ts';
-import { nullable } from './field-options.ts';
+import { builder, exposed, nullable } from './builder.ts';
 
 export const ShariaStatus = builder.enumType('ShariaStatus', {
   description: 'The compliance of an instrument with Islamic finance.',

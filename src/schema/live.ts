@@ -1,17 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AccountProof } from '../domain/auth/proof.ts';
 import { tokenEndBehind } from '../domain/auth/token-errors.ts';
 import type { Viewer } from '../domain/auth/viewer.ts';
 import type { ChangedOrders, FeedEvent } from '../domain/feed/feed-state.ts';
-import type { ListEvent } from '../domain/feed/list-state.ts';
+import type { Identified, ListEvent } from '../domain/feed/list-state.ts';
 import { checkTimes, type WatchOptions } from '../domain/feed/subscription.ts';
 import type { Delta } from '../domain/feed/timeline.ts';
+import type { Caller } from '../gateway/exchange.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
 import type { EventIterator } from '../lib/event-iterator.ts';
-import { builder } from './builder.ts';
+import { builder, exposed, type FieldBuilder, nonNull, type RefOf, reads } from './builder.ts';
 import type { Context } from './context.ts';
-import { exposed, type FieldBuilder } from './exposed.ts';
-import { nonNull, reads } from './field-options.ts';
 import { OrderRef, PositionRef, PositionTotalsRef } from './holding.ts';
+import type { Services } from './scope.ts';
 import { SessionRef } from './session.ts';
 
 builder.subscriptionType({ description: 'Live lists, over WebSocket or as an event stream.' });
@@ -49,7 +50,7 @@ const ofTicks = {
     'Positions of which only these fields have changed since your last event. If you select this field, `upserted` does not have these positions. A snapshot has no ticks.',
 } as const;
 
-export function eventFields<Event extends ListEvent<unknown>>(builderOfEvent: FieldBuilder<Event>) {
+function eventFields<Event extends ListEvent<unknown>>(builderOfEvent: FieldBuilder<Event>) {
   // The common fields of the events of all live lists.
   const t = builderOfEvent as unknown as FieldBuilder<ListEvent<unknown>>;
   return {
@@ -67,7 +68,7 @@ export function eventFields<Event extends ListEvent<unknown>>(builderOfEvent: Fi
   };
 }
 
-export function positionFields(t: FieldBuilder<Delta<Position>>) {
+function positionFields(t: FieldBuilder<Delta<Position>>) {
   return {
     ...exposed(t, {
       '[ID!]!': {
@@ -106,7 +107,7 @@ const watchArgs = builder.args((t) => ({
   }),
 }));
 
-export const changesArgs = {
+const changesArgs = {
   ...watchArgs,
   ...builder.args((t) => ({
     after: t.string({
@@ -144,7 +145,7 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-export async function watching<Stream>(
+async function watching<Stream>(
   { scope, services }: Context,
   times: WatchOptions,
   watch: (proof: AccountProof, viewer: Viewer) => Stream | Promise<Stream>,
@@ -235,3 +236,59 @@ builder.subscriptionField('accountChanges', (t) =>
     resolve: (changes: FeedEvent) => changes,
   }),
 );
+
+/** A live list of another service: its read, its rows, and how they are compared. */
+interface LiveList<Row extends Identified> {
+  /** The name of the events' type. */
+  readonly type: string;
+  readonly description: string;
+  readonly row: RefOf<Row>;
+  /** One poll of an account's list. Rows are told apart by their `id`. */
+  readonly read: (
+    services: Services,
+    account: AccountProof,
+    caller: Caller,
+  ) => Promise<readonly Row[]>;
+  /** Compares all fields by default. */
+  readonly isSame?: (a: Row, b: Row) => boolean;
+}
+
+/**
+ * Adds a subscription field that follows a list of another service as `positionChanges` follows the positions: polls that
+ * all devices of an account share, a cursor, a heartbeat, `LIVE` and `DELAYED`, back-off, and the end of the token.
+ */
+export function liveList<Row extends Identified>(field: string, list: LiveList<Row>): void {
+  const { type, description, row, read, isSame = isDeepStrictEqual } = list;
+  const ChangesRef = builder.objectRef<ListEvent<Row>>(type).implement({
+    description: 'The changes from the client’s list to the present one.',
+    fields: (t) => ({
+      ...eventFields(t),
+      ...exposed<ListEvent<Identified>>(t, {
+        '[ID!]!': { opened: 'Ids of rows that are new.', closed: 'Ids of rows that are gone.' },
+      }),
+      upserted: t.field({
+        ...nonNull('Rows that are new or have changed; on a snapshot all rows.'),
+        type: [row],
+        resolve: ({ upserted }) => upserted,
+      }),
+    }),
+  });
+  builder.subscriptionField(field, (t) =>
+    t.field({
+      ...nonNull(description),
+      type: ChangesRef,
+      args: changesArgs,
+      subscribe: async (_root, args, context): Promise<EventIterator<ListEvent<Row>>> =>
+        watching(context, args, (proof, viewer) => {
+          const { services } = context;
+          const feeds = services.ownLists.of(list, () => ({
+            name: field,
+            isSame,
+            read: (account, caller) => read(services, account, caller),
+          }));
+          return feeds.watch(proof, viewer, args);
+        }),
+      resolve: (changes: ListEvent<Row>) => changes,
+    }),
+  );
+}

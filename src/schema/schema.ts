@@ -6,16 +6,13 @@ import {
   specifiedDirectives,
 } from 'graphql';
 import './live.ts';
-import './acknowledge.ts';
-import './instrument-catalog.ts';
+import './user-writes.ts';
+import './instrument-list.ts';
 import './holding.ts';
 import './instrument.ts';
-import './instrument-list.ts';
-import './scalar-types.ts';
 import './session.ts';
 import './sign-in.ts';
 import './trading.ts';
-import './user-writes.ts';
 import { builder } from './builder.ts';
 
 /** The whole schema. The imports above are its table of contents. */

@@ -9,8 +9,8 @@ import {
   pageOf,
 } from '../domain/catalog/paging/page.ts';
 import type { createDomain } from '../domain/create-domain.ts';
-import type { Caller } from '../gateway/caller.ts';
 import type { InputOf, ReadOperation } from '../gateway/define-operation.ts';
+import type { Caller } from '../gateway/exchange.ts';
 import type { Instrument } from '../gateway/operations/get-all-tickers.ts';
 import type { PositionsAnswer } from '../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../gateway/operations/get-session.ts';

@@ -1,8 +1,15 @@
 import type { AccountAccess, SessionAnswer } from '../gateway/operations/get-session.ts';
 import { systemClock } from '../lib/clock.ts';
-import { builder } from './builder.ts';
-import { exposed, exposedOf } from './exposed.ts';
-import { ageLimit, checkAge, nonNull, nullable, reads } from './field-options.ts';
+import {
+  ageLimit,
+  builder,
+  checkAge,
+  exposed,
+  exposedOf,
+  nonNull,
+  nullable,
+  reads,
+} from './builder.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 
 const UNDOCUMENTED = 'Passed through. The gateway does not document it.';

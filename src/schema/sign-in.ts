@@ -4,14 +4,12 @@ import { getWithdrawalMethods } from '../gateway/operations/get-withdrawal-metho
 import type { SignIn } from '../gateway/operations/login.ts';
 import { OPERATIONS } from '../gateway/operations.ts';
 import { traits } from '../lib/field-traits.ts';
-import { AcknowledgeResult, needed, RefusalRef, WithdrawalMethodRef } from './acknowledge.ts';
-import { builder } from './builder.ts';
-import { exposedOf } from './exposed.ts';
-import { answerOf, ownRead } from './field-options.ts';
+import { answerOf, builder, exposedOf, ownRead } from './builder.ts';
 import { OrderRef, PositionRef } from './holding.ts';
-import { CatalogRef } from './instrument-catalog.ts';
+import { CatalogRef } from './instrument-list.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
+import { AcknowledgeResult, needed, RefusalRef, WithdrawalMethodRef } from './user-writes.ts';
 
 type SignInAs<Outcome> = Extract<SignIn, { outcome: Outcome }>;
 

@@ -1,19 +1,21 @@
 import type { GraphQLResolveInfo } from 'graphql';
-import { idempotencyKey } from '../domain/trading/input-rules.ts';
 import { notSent } from '../domain/trading/order-errors.ts';
 import { type OrderResult, type Submission, unsentReason } from '../domain/trading/outcome.ts';
-import { limitTicket, marketTicket, type Ticket } from '../domain/trading/ticket.ts';
+import {
+  idempotencyKey,
+  limitTicket,
+  marketTicket,
+  type Ticket,
+} from '../domain/trading/ticket.ts';
 import { traits } from '../lib/field-traits.ts';
 import type { UnsentReason as Reason } from '../store/order-records.ts';
-import { needed, RefusalRef } from './acknowledge.ts';
-import { builder } from './builder.ts';
+import { builder, exposedOf, nullable, reads } from './builder.ts';
 import type { Context } from './context.ts';
-import { exposedOf } from './exposed.ts';
-import { nullable, reads } from './field-options.ts';
 import { OrderRef, PositionRef } from './holding.ts';
 import { PlaceLimitOrderInput, PlaceOrderInput } from './order-input.ts';
 import type { Scope } from './scope.ts';
 import { SessionRef } from './session.ts';
+import { needed, RefusalRef } from './user-writes.ts';
 
 type PlacedAs<Outcome extends Submission['kind']> = OrderResult & {
   readonly outcome: Extract<Submission, { kind: Outcome }>;

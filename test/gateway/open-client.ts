@@ -1,10 +1,9 @@
-import type { Caller } from '../../src/gateway/caller.ts';
 import { GatewayClient, type GatewayClientOptions } from '../../src/gateway/client.ts';
+import type { Caller } from '../../src/gateway/exchange.ts';
 import { GatewayError } from '../../src/gateway/gateway-error.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import type { LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
-import { gatewayWidths, Pools } from '../../src/gateway/pools.ts';
-import { Transport } from '../../src/gateway/transport.ts';
+import { gatewayWidths, Pools, Transport } from '../../src/gateway/transport.ts';
 import { LogicalClock } from '../../src/lib/clock.ts';
 import { toToken } from '../../src/lib/limits/request-caller.ts';
 

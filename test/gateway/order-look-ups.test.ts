@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { judgeOrder } from '../../src/domain/trading/outcome.ts';
+import type { OrderEnd } from '../../src/gateway/client.ts';
 import { type LookUps, type OrderReply, order } from '../../src/gateway/define-operation.ts';
 import type { Answer } from '../../src/gateway/exchange.ts';
 import { bodyIn, submitted } from '../../src/gateway/operations/submitted.ts';
-import type { OrderEnd } from '../../src/gateway/order-calls.ts';
 import type { Json } from '../../src/gateway/requests.ts';
 import { accepted } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { type Dispatcher, Pool } from 'undici';
 import { describe, expect, test } from 'vitest';
-import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
+import type { Caller } from '../../src/gateway/exchange.ts';
 import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
 import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
@@ -9,7 +9,7 @@ import { GRANT } from '../../src/gateway/operations/login.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
 import { LIMIT_ORDER, type LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import type { Pools } from '../../src/gateway/pools.ts';
+import type { Pools } from '../../src/gateway/transport.ts';
 import { provedAs } from '../support/accounts.ts';
 import { accepted, orderBody, pathOf } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';

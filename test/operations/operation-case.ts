@@ -1,8 +1,8 @@
 import type { Viewer } from '../../src/domain/auth/viewer.ts';
 import type { ViewerGateway } from '../../src/domain/auth/viewer-gateway.ts';
-import type { Caller } from '../../src/gateway/caller.ts';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { ReadOperation, WriteOperation } from '../../src/gateway/define-operation.ts';
+import type { Caller } from '../../src/gateway/exchange.ts';
 import type { Acknowledgement } from '../../src/gateway/judge.ts';
 import type { Proves } from '../../src/gateway/operation-traits.ts';
 import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';

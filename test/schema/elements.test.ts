@@ -1,6 +1,6 @@
 import { type FieldDefinitionNode, Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
-import { exposed, type FieldBuilder } from '../../src/schema/exposed.ts';
+import { exposed, type FieldBuilder } from '../../src/schema/builder.ts';
 import { buildSchema, printedSchema } from '../../src/schema/schema.ts';
 
 /** Every kind of element of the schema that a client can name. */

@@ -1,6 +1,6 @@
+import type { OrderEnd } from '../../src/gateway/client.ts';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { submitted } from '../../src/gateway/operations/submitted.ts';
-import type { OrderEnd } from '../../src/gateway/order-calls.ts';
 
 /** The end of an order with this exchange, as the order's operation reads it. */
 export function orderEnd(exchange: Exchange): OrderEnd {

@@ -1,4 +1,4 @@
-import type { Caller } from '../../gateway/caller.ts';
+import type { Caller } from '../../gateway/exchange.ts';
 import { growingLru, memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Token } from '../../lib/limits/request-caller.ts';

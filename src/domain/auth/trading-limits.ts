@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Caller } from '../../gateway/caller.ts';
+import type { Caller } from '../../gateway/exchange.ts';
 import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { SignIn } from '../../gateway/operations/login.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';

@@ -1,4 +1,4 @@
-import type { GatewayClient } from '../../gateway/client.ts';
+import type { GatewayClient, OrderEnd } from '../../gateway/client.ts';
 import type { InputOf, ReadOperation, WriteOperation } from '../../gateway/define-operation.ts';
 import { isGatewayError, UnsafePathError } from '../../gateway/gateway-error.ts';
 import type { Acknowledgement } from '../../gateway/judge.ts';
@@ -6,7 +6,6 @@ import type { CatalogAnswer } from '../../gateway/operations/get-all-tickers.ts'
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName, type OrderCall } from '../../gateway/operations.ts';
-import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { ProofLedger } from './proof.ts';
 import { NoGroupError } from './token-errors.ts';
 import type { UnknownTokens } from './unknown-tokens.ts';

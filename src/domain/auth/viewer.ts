@@ -1,4 +1,4 @@
-import type { Caller } from '../../gateway/caller.ts';
+import type { Caller } from '../../gateway/exchange.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { type Account, type Login, textOf, toAccount } from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';

@@ -15,12 +15,11 @@ import {
 import { KeyAheadError, RecordsUnavailableError } from '../../store/refusals.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
-import { broken } from './input-rules.ts';
 import { askedOf } from './order-line.ts';
 import { type OrderResult, unknownSince } from './outcome.ts';
 import { Recorder } from './recorder.ts';
 import { Submitter, type SubmitterOptions } from './submitter.ts';
-import { inputDigest, type Ticket } from './ticket.ts';
+import { broken, inputDigest, type Ticket } from './ticket.ts';
 
 interface InFlightOrder {
   readonly sinceMs: number;

@@ -1,6 +1,6 @@
+import type { OrderEnd } from '../../gateway/client.ts';
 import { commonRefusal, isSuccess } from '../../gateway/judge.ts';
 import { OPERATIONS } from '../../gateway/operations.ts';
-import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { RecordedOutcome, UnsentOrder, UnsentReason } from '../../store/order-records.ts';
 import { UnsentOrderError } from './order-errors.ts';
 

@@ -1,5 +1,5 @@
+import type { OrderEnd } from '../../gateway/client.ts';
 import { GatewayError, NotAttemptedError } from '../../gateway/gateway-error.ts';
-import type { OrderEnd } from '../../gateway/order-calls.ts';
 import type { Account } from '../../lib/account.ts';
 import { growingLru } from '../../lib/caches.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';

@@ -1,7 +1,6 @@
 import type { Clock } from '../../lib/clock.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
-import type { Caller } from '../caller.ts';
-import type { WireCall } from '../exchange.ts';
+import type { Caller, WireCall } from '../exchange.ts';
 
 /** The longest wait of an order: its user has tapped and looks at the screen. */
 const ORDER_WAIT_MS = 2_000;

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
+import { OpenPositions } from '../../../src/domain/feed/position-feeds.ts';
 import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
 import { digestOfIds } from '../../../src/gateway/operations/holdings.ts';
 import { createLiveBench } from '../feed/live-bench.ts';

@@ -5,10 +5,9 @@ import {
   createViewerGateway,
   type ViewerGateway,
 } from '../../../src/domain/auth/viewer-gateway.ts';
-import type { GatewayClient } from '../../../src/gateway/client.ts';
+import type { GatewayClient, OrderEnd, OrderOptions } from '../../../src/gateway/client.ts';
 import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { OPERATIONS, type OrderCall } from '../../../src/gateway/operations.ts';
-import type { OrderEnd, OrderOptions } from '../../../src/gateway/order-calls.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { KnownKeys } from '../../../src/lib/limits/known-keys.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

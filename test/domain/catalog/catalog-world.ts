@@ -7,7 +7,7 @@ import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
 import { createViewerGateway } from '../../../src/domain/auth/viewer-gateway.ts';
 import { Catalogs, type CatalogsOptions } from '../../../src/domain/catalog/catalogs.ts';
-import type { Caller } from '../../../src/gateway/caller.ts';
+import type { Caller } from '../../../src/gateway/exchange.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';

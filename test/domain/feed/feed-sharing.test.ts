@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
-import { OpenPositions } from '../../../src/domain/feed/open-positions.ts';
+import { OpenPositions } from '../../../src/domain/feed/position-feeds.ts';
 import type { SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';

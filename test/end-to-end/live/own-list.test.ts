@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { accountRead } from '../../../src/gateway/define-operation.ts';
 import * as f from '../../../src/gateway/fields.ts';
 import { builder } from '../../../src/schema/builder.ts';
-import { liveList } from '../../../src/schema/live-list.ts';
+import { liveList } from '../../../src/schema/live.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { startTestApp } from '../../support/app.ts';

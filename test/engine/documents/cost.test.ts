@@ -7,7 +7,7 @@ import {
   validateExecutionArgs,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { catalogSize } from '../../../src/schema/field-options.ts';
+import { catalogSize } from '../../../src/schema/builder.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { factsIn, schemaOf } from '../schema-of.ts';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../../src/gateway/caller.ts';
-import type { Exchange, WireCall } from '../../../src/gateway/exchange.ts';
+import type { Caller, Exchange, WireCall } from '../../../src/gateway/exchange.ts';
 import { firstCallOf } from '../../../src/gateway/operation-traits.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';

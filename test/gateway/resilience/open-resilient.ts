@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayClient } from '../../../src/gateway/client.ts';
-import { gatewayWidths, Pools } from '../../../src/gateway/pools.ts';
 import { Resilience } from '../../../src/gateway/resilience/resilience.ts';
-import { Transport } from '../../../src/gateway/transport.ts';
+import { gatewayWidths, Pools, Transport } from '../../../src/gateway/transport.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { provedAs } from '../../support/accounts.ts';

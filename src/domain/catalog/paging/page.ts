@@ -3,8 +3,7 @@ import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import { InputError } from '../../../lib/public-error.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
 import type { CatalogIndex } from '../search/catalog-index.ts';
-import { MATCH } from '../search/search-index.ts';
-import { toSearchTerm } from '../search/search-words.ts';
+import { MATCH, toSearchTerm } from '../search/search-index.ts';
 import { firstWhere } from '../sorting.ts';
 import {
   decodeCursor,

@@ -1,8 +1,7 @@
 import type { Instrument } from '../../../gateway/operations/get-all-tickers.ts';
 import { Slices } from '../../../lib/event-loop-turns.ts';
 import { compareText } from '../sorting.ts';
-import { SearchIndex, WordIndex } from './search-index.ts';
-import { fold, splitWords } from './search-words.ts';
+import { fold, SearchIndex, splitWords, WordIndex } from './search-index.ts';
 
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
