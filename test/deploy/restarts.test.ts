@@ -6,15 +6,13 @@ import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../src/config.ts';
 import { startSandbox } from '../../src/sandbox/start.ts';
 import { buying } from '../support/buying.ts';
-import { describeWithRedis } from '../support/describe-with.ts';
 import { withEarlierStore } from '../support/earlier-store.ts';
 import { type FacadeProcess, startFacadeProcess } from '../support/facade-process.ts';
 import { freshOrderTaken } from '../support/fresh-order.ts';
 import { inFull } from '../support/in-full.ts';
 import { temporaryFolder } from '../support/own-folder.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import type { Program } from '../support/started-program.ts';
-import { imageEnvironment, replicas, serviceNamed } from './support/compose-file.ts';
+import { imageEnvironment } from './support/compose-file.ts';
 
 /** Settings for this machine: free ports, and no delay for a load balancer. */
 const LOCAL_SETTINGS = {
@@ -87,50 +85,6 @@ describe.each([
       await cutPower(processes);
       await start(processes);
     });
-  });
-});
-
-describeWithRedis('two replicas with Compose', (path) => {
-  const [, ...args] = serviceNamed('valkey').command ?? [];
-  type Operate = (processes: Processes, valkey: TestRedis) => Promise<void>;
-  const operations: readonly (readonly [how: string, when: When, operate: Operate])[] = [
-    ['upgraded one after another', 'at once', upgrade],
-    // A restart of Redis is a loss, because it may have forgotten orders.
-    [
-      'stopped with their Valkey, and started',
-      'within seconds',
-      async (processes, valkey) => {
-        await stop(processes);
-        await stop([valkey]);
-        await valkey.start();
-        await start(processes);
-      },
-    ],
-    [
-      'after a power cut that also hit their Valkey',
-      'within seconds',
-      async (processes, valkey) => {
-        await cutPower([...processes, valkey]);
-        await valkey.start();
-        await start(processes);
-      },
-    ],
-    [
-      'with another Valkey on the same volume',
-      'within seconds',
-      async (_, valkey) => {
-        await stop([valkey]);
-        await valkey.start();
-      },
-    ],
-  ];
-
-  test.each(operations)('%s take new orders %s', async (_, when, operate) => {
-    await using valkey = await startTestRedis(path, { args });
-    const environments = replicas.map((each) => ({ ...imageEnvironment, ...each[1].environment }));
-    await takesOrdersAfter(environments, { REDIS_URL: valkey.url }, when, (processes) =>
-      operate(processes, valkey),
-    );
   });
 });
 

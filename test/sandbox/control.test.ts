@@ -12,26 +12,6 @@ async function control(sandbox: Sandbox, verb: string, path: string, body?: unkn
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-test('calls are counted by operation and by login', async () => {
-  await using place = await openSandbox();
-  const demo = place.as(DEMO);
-  await demo.ask('getOpenPositions');
-  await demo.ask('getOpenPositions');
-  await place.anonymous.ask('getOpenPositions');
-  await place.as('pro@example.com').ask('getCustomerId');
-  expect((await control(place.sandbox, 'GET', 'calls')).body).toEqual({
-    total: 4,
-    operations: { getOpenPositions: 3, getCustomerId: 1 },
-    logins: { 700001: { getOpenPositions: 2 }, 700002: { getCustomerId: 1 } },
-  });
-  expect(place.sandbox.calls('getOpenPositions')).toBe(3);
-  expect(place.sandbox.calls('getOpenPositions', 700001)).toBe(2);
-  expect(place.sandbox.calls(undefined, 700002)).toBe(1);
-  expect(place.sandbox.calls('login', 4)).toBe(0);
-  await control(place.sandbox, 'DELETE', 'calls');
-  expect(place.sandbox.calls()).toBe(0);
-});
-
 test.each([
   ['faults', { operation: 'getOpenPositions', kind: 'earthquake' }],
   ['faults', { operation: 'noSuch', kind: 'status' }],

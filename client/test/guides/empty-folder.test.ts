@@ -11,7 +11,6 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startTestApp, type TestApp } from '../../../test/support/app.ts';
 import { bareEnvironment } from '../../../test/support/bare-environment.ts';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
@@ -25,8 +24,6 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const environment = bareEnvironment();
 const GUIDE = 'docs/clients.md';
 const MINUTES_MS = 60_000;
-/** The command that is run in the checkout of this project, not in the app. */
-const IN_CHECKOUT = /^npm start\b/;
 
 vi.setConfig({ testTimeout: 10 * MINUTES_MS, hookTimeout: 10 * MINUTES_MS });
 
@@ -36,18 +33,6 @@ let tarball = '';
 const reason = offline();
 
 let folder: string;
-let app: TestApp;
-
-/** The commands of a page that are run in the app's folder, in their order. Commands for the checkout are left out. */
-function guideCommands(page: string): readonly string[] {
-  return readPage(page)
-    .samples.filter(({ language }) => language === 'sh')
-    .flatMap(({ text }) => text.split('\n'))
-    .map((line) => line.trim())
-    .filter(
-      (line) => line !== '' && !line.endsWith('# in the checkout') && !IN_CHECKOUT.test(line),
-    );
-}
 
 /** Runs a command like a reader does: in a shell, with the machine's Node. It installs the client that was packed here. */
 function run(command: string, cwd: string): string {
@@ -74,111 +59,27 @@ function offline(): string | null {
 const start = (command: string, cwd: string, more: Readonly<Record<string, string>> = {}) =>
   startProgram('sh', ['-c', command], { ...environment, ...more }, cwd);
 
-/** Follows a guide from an empty folder until its app can be started. Returns the app's folder. */
-function follow(page: string): string {
-  let cwd = folder;
-  for (const command of guideCommands(page)) {
-    if (command.startsWith('node ')) continue;
-    const [, entered] = /^cd (\S+)$/.exec(command) ?? [];
-    if (entered !== undefined) cwd = join(cwd, entered);
-    else run(command, cwd);
-  }
-  writeFiles(page, cwd, app.url);
-  return cwd;
-}
-
-/** Writes the files of a page, or only the named files, with the address of the test's service. */
-function writeFiles(
-  page: string,
-  cwd: string,
-  url: string,
-  section?: string,
-  named?: readonly string[],
-): void {
-  for (const [file, { text }] of namedSamples(page, section)) {
+/** Writes the files of the guide for React, with the address of the test's service. */
+function writeFiles(cwd: string, url: string): void {
+  for (const [file, { text }] of namedSamples(GUIDE, 'React')) {
     // Tests of components are left out, because they need a test runner.
-    if (named?.includes(file) === false || file.includes('.test.')) continue;
+    if (file.includes('.test.')) continue;
     mkdirSync(dirname(join(cwd, file)), { recursive: true });
     writeFileSync(join(cwd, file), text.replaceAll('http://127.0.0.1:4000', url));
   }
 }
 
-/** An app of a framework around the guide's lines. */
-interface FrameworkApp {
-  readonly name: string;
-  /** A template of create-vite. */
-  readonly template: string;
-  readonly build: string;
-  files(lines: string): Readonly<Record<string, string>>;
-}
-
-const CLIENT = "import { client } from './client';";
-const FRAMEWORK_APPS: readonly FrameworkApp[] = [
-  {
-    name: 'vue',
-    template: 'vue-ts',
-    build: 'npm run build',
-    files: (lines) => ({
-      'src/App.vue': `<script setup lang="ts">
-import { onUnmounted, shallowRef } from 'vue';
-${CLIENT}
-${lines}</script>
-<template>
-  <h1>{{ live.status }}</h1>
-  <p v-for="{ id, symbol, profit } in live.positions" :key="id">{{ symbol }}: {{ profit }}</p>
-</template>`,
-    }),
-  },
-  {
-    name: 'svelte',
-    template: 'svelte-ts',
-    build: 'npm run check && npm run build',
-    files: (lines) => ({
-      'src/App.svelte': `<script lang="ts">
-${CLIENT}
-${lines}</script>
-<h1>{live.status}</h1>
-{#each live.positions ?? [] as { id, symbol, profit } (id)}<p>{symbol}: {profit}</p>{/each}`,
-    }),
-  },
-  {
-    // Its compiler runs in the browser.
-    name: 'angular',
-    template: 'vanilla-ts',
-    build: `npm install @angular/core @angular/common @angular/compiler @angular/platform-browser rxjs &&
-    sed -i 's/"compilerOptions": {/& "experimentalDecorators": true,/' tsconfig.json && npm run build`,
-    files: (lines) => ({
-      'src/app.ts': `import { afterNextRender, Component, DestroyRef, inject, signal } from '@angular/core';
-${CLIENT}
-@Component({
-  selector: 'app-root',
-  template: \`<h1>{{ live().status }}</h1>
-    @for (row of live().positions; track row.id) { <p>{{ row.symbol }}: {{ row.profit }}</p> }\`,
-})
-export class App {
-${lines}}`,
-      'src/main.ts': `import '@angular/compiler';
-import { bootstrapApplication } from '@angular/platform-browser';
-import { App } from './app';
-document.body.replaceChildren(document.createElement('app-root'));
-bootstrapApplication(App);`,
-    }),
-  },
-];
-
 describe.skipIf(reason !== null)(
   `from an empty folder by the commands of the guides${reason === null ? '' : ` (${reason})`}`,
   () => {
-    beforeAll(async () => {
+    beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'empty-folder-'));
-      app = await startTestApp({ POSITIONS_POLL_MS: '100', LOGIN_LIMIT_PER_MINUTE: '1000' });
       run(`git clone --quiet --depth 1 file://${root} trading-graph`, folder);
       const printed = run('npm run pack:client', join(folder, 'trading-graph'));
       tarball = /npm install (\S+\.tgz)/.exec(printed)?.[1] ?? '';
     });
     afterAll(async () => {
       await endPrograms();
-      await app?.close();
       rmSync(folder, { recursive: true, force: true });
     });
 
@@ -193,43 +94,7 @@ describe.skipIf(reason !== null)(
       expect(readdirSync(join(empty, 'node_modules'))).toContain('trading-graph-client');
     });
 
-    test('the terminal app follows the account, and places one order', async () => {
-      const cwd = follow('examples/terminal/README.md');
-      const [, buy = ''] = guideCommands('examples/terminal/README.md').filter((line) =>
-        line.startsWith('node '),
-      );
-      // The terminal app needs the SQLite of a newer Node than the other guides.
-      const PATH = `${dirname(process.execPath)}:${environment.PATH}`;
-      const ticker = start(buy, cwd, { PATH, TRADING_GRAPH_URL: `${app.url}/graphql` });
-      await eventually(() => expect(ticker.out).toContain('order accepted'), ticker.whileOpen);
-      await eventually(
-        () => expect(ticker.out).toMatch(/LIVE 20\S+ \d+ (.*AAPL)/),
-        ticker.whileOpen,
-      );
-      expect(app.sandbox.orders()).toHaveLength(1);
-    });
-
     describeWithChromium('in a browser', (executablePath) => {
-      test.each(inFull(FRAMEWORK_APPS, []))('$name follows positions', async (each) => {
-        const { name, template, build } = each;
-        const create = `npm create --yes vite@latest my-${name} -- --template ${template} --no-interactive`;
-        run(create, folder);
-        const cwd = join(folder, `my-${name}`);
-        run('npm install trading-graph-client graphql@16', cwd);
-        writeFiles(GUIDE, cwd, app.url, 'React', ['src/client.ts']);
-        const lines = namedSamples(GUIDE).get(name)?.text ?? '';
-        for (const [file, text] of Object.entries(each.files(lines))) {
-          writeFileSync(join(cwd, file), text);
-        }
-        run(build, cwd);
-        await using opened = await openApp(cwd, 'npm run dev');
-        const shown = () => opened.page.locator('body').innerText();
-        await eventually(async () => expect(await shown()).toMatch(/^LIVE\s+[A-Z]+: -?\d/));
-        const before = await shown();
-        app.sandbox.tick();
-        await eventually(async () => expect(await shown()).not.toBe(before));
-      });
-
       /** Starts an app's server, and opens its page. */
       async function openApp(cwd: string, command: string) {
         const port = await freePort();
@@ -270,7 +135,7 @@ describe.skipIf(reason !== null)(
 
         run(make.join(' && '), empty);
         const cwd = join(empty, 'my-desk');
-        writeFiles(GUIDE, cwd, url, 'React');
+        writeFiles(cwd, url);
         const [build = '', dev = ''] = look;
         run(build, cwd);
         await using opened = await openApp(cwd, dev);

@@ -6,7 +6,6 @@ import { countedEnvironment } from '../support/counted-environment.ts';
 import { buying, startPhone, unsent } from '../support/phone.ts';
 
 const phone = startedForEach(startPhone);
-const _HALF_A_MINUTE_MS = 30_000;
 
 test('an order is not sent if the network is lost while its key is stored', async () => {
   const lifecycle = { ...countedEnvironment().lifecycle, isOnline: true };

@@ -6,7 +6,6 @@ import type { PlaceOptions } from '../../src/orders/ticket.ts';
 import { CUTS } from '../support/order-line.ts';
 import { ACCEPTED, buying, LIMIT, startPhone, unsent } from '../support/phone.ts';
 
-const _MINUTE_MS = 60_000;
 const phone = startedOnce(startPhone);
 beforeEach(() => {
   phone.storage.entries.clear();

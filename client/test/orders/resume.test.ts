@@ -56,24 +56,3 @@ test('an order under way when the client is disposed is unknown, and no timer is
   expect(await orders.ticket().place(buying('after'))).toMatchObject(unsent('DISPOSED'));
   expect(timers.size).toBe(0);
 });
-
-test('an app that is closed before all its orders are answered finds them again', async () => {
-  await phone.interrupt(buying('answered'), 'answer-lost');
-  await phone.interrupt(buying('hanging'), 'answer-lost');
-  let [questions, answers] = [0, 0];
-  const lastHangs: typeof fetch = async (input, init) => {
-    if (!/order: placedOrder/.test(String(init?.body))) return fetch(input, init);
-    questions += 1;
-    if (questions === 2) return new Promise(() => {});
-    const answer = await fetch(input, init);
-    answers += 1;
-    return answer;
-  };
-  void phone.open({}, { fetch: lastHangs }).orders.resume();
-  await eventually(() => expect([questions, answers]).toEqual([2, 1]));
-  await phone.open().core.account();
-  expect(await phone.open().orders.resume()).toMatchObject([
-    { outcome: ACCEPTED },
-    { outcome: ACCEPTED },
-  ]);
-});

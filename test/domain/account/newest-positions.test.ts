@@ -137,22 +137,6 @@ test.each([
   },
 );
 
-test('an earlier snapshot is compared with the ids of the newest list only', () => {
-  const first = list(1, 'a');
-  newestPositions.offer(phone, first);
-  newestPositions.offer(phone, { ...first, logicalTime: 3 });
-  expect(contradicts(phone, 2, 'a')).toBe(false);
-  newestPositions.offer(phone, list(5, 'b'));
-  expect(contradicts(phone, 4, 'a')).toBe(true);
-  expect(contradicts(phone, 4, 'b')).toBe(false);
-  newestPositions.offer(phone, list(7, 'b', 'c'));
-  expect(contradicts(phone, 6, 'b', 'c')).toBe(false);
-  expect(contradicts(phone, 6, 'b')).toBe(true);
-  newestPositions.offer(phone, list(9, 'b'));
-  expect(contradicts(phone, 8, 'b')).toBe(false);
-  expect(contradicts(phone, 8, 'b', 'c')).toBe(true);
-});
-
 test('a change that a token saw in its list before its proof counts after the proof', () => {
   const viewer = bench.viewer('late', { login: '42' });
   const proved = bench.viewer('proved', { login: '42' });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { CUSTOMER_ID } from '../../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
 import { eventually } from '../../support/eventually.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
@@ -19,29 +18,6 @@ async function openLapsedWorld() {
 }
 
 describe('an account’s proof', () => {
-  test('that has lapsed is renewed by a read of the same request, without another call', async () => {
-    const { prover, gateway, calls, clock } = await openLapsedWorld();
-    // The request makes these reads anyway. The first read fails, so the second read renews the proof.
-    const plannedProofs = () => [
-      gateway.read(demo, OPERATIONS.getWithdrawalMethods),
-      gateway.read(demo, OPERATIONS.getCustomerId),
-    ];
-    const renewed = prover.account(
-      viewerBut(demo, { own: { plannedSession: () => null, plannedProofs } }),
-    );
-    await clock.advance(0);
-    calls[1]?.answer({}, 500);
-    await clock.advance(0);
-    expect(calls.map(({ operation }) => operation)).toEqual([
-      'getSession',
-      'getWithdrawalMethods',
-      'getCustomerId',
-    ]);
-    calls[2]?.answer(CUSTOMER_ID.toWire({ customerId: 'c1' }));
-    expect((await renewed).account).toBe('1001');
-    expect(calls).toHaveLength(3);
-  });
-
   test('that has lapsed is renewed by the snapshot in flight, even if another read hangs', async () => {
     const { prover, gateway, sessions, calls, clock } = await openLapsedWorld();
     const plannedProofs = () => [gateway.read(demo, OPERATIONS.getCustomerId)];

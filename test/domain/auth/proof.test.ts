@@ -265,24 +265,6 @@ describe('after the refusal of a token was evicted from the ledger', () => {
   });
 });
 
-test('the status of a token changes with each answer and with its eviction', () => {
-  const { ledger, answers } = setUp({ maxTokens: 1 });
-  // A status states whether the gateway accepts a token, and which account is proved.
-  const tokenStatus = ledger.tokenStatus(demo.token);
-  const current = () => [tokenStatus.isAccepted, tokenStatus.provedClient?.account];
-  expect(current()).toEqual([false, undefined]);
-  answers.session(demo);
-  expect(current()).toEqual([true, '1001']);
-  ledger.refused(demo);
-  expect(current()).toEqual([false, undefined]);
-  answers.session(demo);
-  // The ledger stores one token, so this answer evicts `demo`.
-  answers.session(viewerOf('another'));
-  expect(current()).toEqual([false, undefined]);
-  answers.session(demo);
-  expect(current()).toEqual([true, '1001']);
-});
-
 test('no token has the status of another', () => {
   const { ledger, answers } = setUp();
   answers.session(demo);

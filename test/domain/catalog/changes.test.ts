@@ -8,7 +8,6 @@ import {
 } from '../../../src/domain/catalog/catalog-version.ts';
 import type { Instrument } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { turnsDuring } from '../../support/turns.ts';
-import { HOUR_MS, openCatalogWorld } from './catalog-world.ts';
 import { instrument } from './instruments.ts';
 
 const IDS = ['A', 'B', 'BRK.B', 'C', 'EUR/USD', '__proto__', 'constructor', 'É', '🚀'];
@@ -38,6 +37,9 @@ test('applying the changes to any remembered version gives exactly the new catal
         versions.push(version);
       }
       for (const [index, to] of versions.entries()) {
+        const { version } = to;
+        const none = { version, reset: false, upserted: [], removed: [] };
+        expect(history.changes(version, to)).toEqual(none);
         const earlier = versions.slice(0, index);
         for (const from of earlier) {
           if (from.version === to.version) continue;
@@ -87,24 +89,6 @@ test('the history of a group is bounded, and its oldest version is evicted first
   expect(isKnown.at(-1)).toBe(true);
   // All evicted versions are older than the known versions.
   expect(isKnown.indexOf(true)).toBe(isKnown.lastIndexOf(false) + 1);
-});
-
-test('a reader gets the changes since a known version, and the whole catalog for an unknown version', async () => {
-  await using world = await openCatalogWorld({ instruments: 300 });
-  const old = await world.catalogs.read(world.viewer());
-  world.sandbox.changeCatalog({ change: 2, add: 1, remove: 60 });
-  await world.clock.advance(HOUR_MS);
-  const view = await world.catalogs.read(world.viewer());
-  const changes = view.changes(old.version.version);
-  expect(changes).toMatchObject({ reset: false });
-  expect(changes.upserted).toHaveLength(3);
-  expect(changes.removed.length).toBeGreaterThan(0);
-  expect(apply(old.version.byId, changes)).toEqual(new Map(view.version.byId));
-  const { version } = view.version;
-  expect(view.changes(version)).toEqual({ version, reset: false, upserted: [], removed: [] });
-  for (const since of ['', 'x', 'A'.repeat(22)]) {
-    expect(view.changes(since)).toMatchObject({ reset: true, upserted: view.version.instruments });
-  }
 });
 
 test('a version and its index are built in slices', async () => {

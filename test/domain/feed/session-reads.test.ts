@@ -58,29 +58,6 @@ test('a read of op 10 that waits for the ceiling of polls is dropped when its la
   expect(gateway.sessions.length).toBe(before);
 });
 
-test('an executed order is shown as a position at once, and is closed as an order after the next read of op 10', async () => {
-  const bench = await followAsPhone();
-  const { clock, gateway, phone } = bench;
-  const readAt = phone.last?.orders?.fetchedAt;
-  gateway.sessionLatencyMs = 2_500;
-  executeOrder(bench);
-  await clock.advance(2_000);
-  expect(phone.events).toHaveLength(2);
-  expect(phone.last).toMatchObject({
-    opened: ['o'],
-    orders: { upserted: [], closed: [], fetchedAt: readAt },
-  });
-  gateway.set(LOGIN, [position('a', { profit: 1 }), position('o')]);
-  await clock.advance(1_000);
-  expect(phone.events).toHaveLength(3);
-  await clock.advance(1_000);
-  expect(phone.last).toMatchObject({
-    orders: { closed: ['o'] },
-    session: { session: { balance: 90 } },
-  });
-  expect(gateway.sessions).toHaveLength(2);
-});
-
 test('if the positions of op 10 always differ from op 12’s, op 10 is read once per five polls', async () => {
   const { clock, gateway, phone } = await followAsPhone();
   gateway.changeSession = (session) => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EXPIRED } from '../../../src/domain/trading/outcome.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { keyOf } from '../../support/order-keys.ts';
-import { demo, demoProof, notSent, stage, ticketOf, ticketWith } from './order-stage.ts';
+import { demo, demoProof, notSent, stage, ticketOf } from './order-stage.ts';
 
 const expired = { outcome: EXPIRED, idempotencyKey: keyOf('k'), replayed: false };
 
@@ -40,26 +40,4 @@ test('a deadline more than a day ahead is refused, and the key stays free', asyn
   expect(await orders.placed(demoProof, keyOf('k'))).toBe(null);
   await begin('k', demo, 'AAPL', orders, furthest);
   expect(calls).toHaveLength(1);
-});
-
-test('a key whose time is over two seconds ahead is refused with the server’s time, unless it has a record', async () => {
-  const { orders, calls, clock } = stage();
-  const key = keyOf('k', clock.date() + 2_001);
-  const message = `has a time over 2 seconds ahead: it is ${new Date(clock.date()).toISOString()} here.`;
-  for (const [argument, request] of [
-    ['input.idempotencyKey', () => orders.place(demo, demoProof, ticketWith(key))],
-    ['idempotencyKey', () => orders.placed(demoProof, key)],
-    ['idempotencyKey', () => orders.void(demoProof, key)],
-  ] as const) {
-    const refusal = { argument, message: `${argument} ${message}` };
-    await expect(request()).rejects.toMatchObject(refusal);
-  }
-  clock.setDate(1);
-  const late = ticketWith(key, 'AAPL', clock.date() - 1);
-  const outcome = { outcome: EXPIRED, idempotencyKey: key };
-  expect(await orders.place(demo, demoProof, late)).toMatchObject(outcome);
-  // Once the date is set back, the key is ahead again.
-  clock.setDate(-3_600_000);
-  expect(await orders.place(demo, demoProof, ticketWith(key))).toMatchObject(outcome);
-  expect(calls).toHaveLength(0);
 });

@@ -6,8 +6,7 @@ import {
   type PlaceLimitOrderInput,
   type PlaceOrderInput,
 } from '../../../src/domain/trading/ticket.ts';
-import { InputError } from '../../../src/lib/public-error.ts';
-import { keyOf, PLAIN_KEYS } from '../../support/order-keys.ts';
+import { keyOf } from '../../support/order-keys.ts';
 
 const market: PlaceOrderInput = {
   symbol: 'AAPL',
@@ -23,36 +22,6 @@ const limit: PlaceLimitOrderInput = {
   price: 12.5,
   idempotencyKey: keyOf('k'),
 };
-
-/** Returns the argument for which a ticket is refused; `none` if it is accepted. */
-function refusedArgument(make: () => unknown): string {
-  try {
-    make();
-    return 'none';
-  } catch (error) {
-    if (error instanceof InputError) return error.argument;
-    throw error;
-  }
-}
-
-// The inputs are loosely typed, like those of a script.
-test.each<[string, object, string]>([
-  ['protections of 0 and more', { stopLoss: { price: 0 }, takeProfit: { price: 3 } }, 'none'],
-  ['a negative protection', { stopLoss: { price: -0.01 } }, 'input.stopLoss.price'],
-  ['a protection of two kinds', { takeProfit: { price: 1, amount: 1 } }, 'input.takeProfit'],
-  ['a protection by amount alone', { stopLoss: { amount: 5 } }, 'input.stopLoss.amount'],
-  ['size and protection by amount', { size: { amount: 9 }, stopLoss: { amount: 5 } }, 'none'],
-  ['a line break in its symbol', { symbol: 'AAPL\n' }, 'input.symbol'],
-  ['a control character in its symbol', { symbol: '\u0085AAPL' }, 'input.symbol'],
-  ['a key in upper case', { idempotencyKey: keyOf('k').toUpperCase() }, 'none'],
-  ...PLAIN_KEYS.map((key): [string, object, string] => [
-    'a key without a time',
-    { idempotencyKey: key },
-    'input.idempotencyKey',
-  ]),
-])('of a ticket with %s (%o) the refused argument is %s', (_, change, argument) => {
-  expect(refusedArgument(() => marketTicket({ ...market, ...change }))).toBe(argument);
-});
 
 describe('the digest of an order', () => {
   const marketDigest = (change: object) => inputDigest(marketTicket({ ...market, ...change }));

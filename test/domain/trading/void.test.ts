@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { CLOSED, type OrderRecord, toOrderRecord } from '../../../src/store/order-records.ts';
+import { type OrderRecord, toOrderRecord } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { keyOf } from '../../support/order-keys.ts';
-import { answered, demo, demoProof, last, stage, ticketOf, ticketWith } from './order-stage.ts';
-
-const TOO_OLD = { name: 'KeyTooOldError', earlierUnknown: true };
+import { answered, demoProof, last, stage } from './order-stage.ts';
 
 describe('a used key', () => {
   test('is answered with its order’s rejection, even if the gateway’s error is named VOIDED', async () => {
@@ -34,33 +32,4 @@ describe('a used key', () => {
     expect(await answer).toBeInstanceOf(RecordsUnavailableError);
     expect(attempts).toBe(10);
   });
-});
-
-test('a voided key is answered with VOIDED by every field and process, and its order is never sent', async () => {
-  const { orders, calls, start } = stage();
-  const idempotencyKey = keyOf('k');
-  const voided = { outcome: CLOSED, idempotencyKey, replayed: false };
-  expect(await orders.void(demoProof, idempotencyKey)).toEqual(voided);
-  for (const process of [orders, start()]) {
-    const again = { ...voided, replayed: true };
-    expect(await process.void(demoProof, idempotencyKey)).toEqual(again);
-    expect(await process.placed(demoProof, idempotencyKey)).toEqual(again);
-    expect(await process.place(demo, demoProof, ticketOf('k'))).toEqual(again);
-  }
-  expect(calls).toEqual([]);
-});
-
-test('a key that is older than the records is closed, but no answer claims that nothing was sent', async () => {
-  const { orders, calls, clock, start } = stage();
-  const key = keyOf('k');
-  await clock.advance(24 * 3_600_000);
-  await expect(orders.void(demoProof, key)).rejects.toMatchObject(TOO_OLD);
-  // The key would count as young again.
-  clock.setDate(-3_600_000);
-  for (const process of [orders, start()]) {
-    await expect(process.void(demoProof, key)).rejects.toMatchObject(TOO_OLD);
-    await expect(process.placed(demoProof, key)).rejects.toMatchObject(TOO_OLD);
-    await expect(process.place(demo, demoProof, ticketWith(key))).rejects.toMatchObject(TOO_OLD);
-  }
-  expect(calls).toEqual([]);
 });

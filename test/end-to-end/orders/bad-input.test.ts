@@ -80,6 +80,10 @@ const BAD_INPUTS: readonly (readonly [Mutation, Input, argument: string])[] = [
   ['placeOrder', { size: { units: 1, amount: 1 } }, 'input.size'],
   ['placeOrder', { size: {} }, 'input.size'],
   ['placeOrder', { stopLoss: { price: -1 } }, 'input.stopLoss.price'],
+  ['placeOrder', { takeProfit: { price: 1, amount: 1 } }, 'input.takeProfit'],
+  ['placeOrder', { size: { units: 1 }, stopLoss: { amount: 5 } }, 'input.stopLoss.amount'],
+  ['placeOrder', { symbol: 'AAPL\n' }, 'input.symbol'],
+  ['placeOrder', { symbol: '\u0085AAPL' }, 'input.symbol'],
   ['placeOrder', { side: 'HOLD' }, 'input.side'],
   // The kind is required: an order that lost its price must not become a market order.
   ['placeOrder', { kind: undefined }, 'input.kind'],
@@ -119,7 +123,8 @@ const VALID_INPUTS: readonly (readonly [Mutation, Input])[] = [
   ['placeOrder', { price: null }],
   ['placeOrder', { comment: null }],
   ['placeOrder', { kind: 'PENDING', price: 1 }],
-  ['placeOrder', { stopLoss: { price: 1 } }],
+  ['placeOrder', { stopLoss: { price: 0 }, takeProfit: { price: 9_999 } }],
+  ['placeOrder', { size: { amount: 9 }, stopLoss: { amount: 5 } }],
   ['placeLimitOrder', { stopLoss: 0.5 }],
 ];
 
@@ -135,9 +140,14 @@ test('bad input is refused with the name of the argument, before anything is sen
   }
   // Not even the token was proved.
   expect(stage.sandbox.calls()).toBe(0);
-  expect(await stage.send('placeOrder', {})).toMatchObject({
-    data: { placeOrder: { replayed: false } },
-  });
+  // No request above has used the key, which is the same in upper case.
+  for (const [key, replayed] of [
+    [keyOf('k').toUpperCase(), false],
+    [keyOf('k'), true],
+  ] as const) {
+    const { data } = await stage.send('placeOrder', { idempotencyKey: key });
+    expect(data).toMatchObject({ placeOrder: { replayed } });
+  }
 });
 
 test.each(Object.keys(FORMS))(
@@ -175,7 +185,7 @@ test.each(Object.keys(FORMS))(
       const operation = mutation === 'placeOrder' ? 'openPosition' : mutation;
       const sent = JSON.parse(String(sandbox.requests(operation).at(-1)?.body));
       expect('price' in sent).toBe(typeof input.price === 'number');
-      expect('sl' in sent).toBe('stopLoss' in fields);
+      expect('sl' in sent || 'slAmount' in sent).toBe('stopLoss' in fields);
       expect(sent).not.toHaveProperty('kind');
     }
     // From now on cached documents are used.

@@ -91,7 +91,8 @@ test('a key that is older than the records, or ahead, sends nothing and gets one
   }
   for (const message of messages('ahead', keyOf('ahead', Date.now() + 60_000))) {
     const [error] = ((await client.send(message)) as GraphQLBody).errors ?? [];
-    expect(error?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
+    const argument = 'input' in message.variables ? 'input.idempotencyKey' : 'idempotencyKey';
+    expect(error?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument });
     const [, now = ''] = /over 2 seconds ahead: it is (\S+) here/.exec(error?.message ?? '') ?? [];
     expect(Math.abs(Date.parse(now) - Date.now())).toBeLessThan(30_000);
   }

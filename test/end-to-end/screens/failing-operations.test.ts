@@ -133,33 +133,6 @@ describe.each(OPERATIONS)('if %s fails, only its fields are missing:', (operatio
   });
 });
 
-describe('a 401', () => {
-  const UNAUTHENTICATED = { code: 'UNAUTHENTICATED', retryable: false };
-
-  test.each(OPERATIONS.filter((operation) => operation !== 'getAllTickers'))(
-    'of %s concerns only its own fields, and ends the token’s proof',
-    async (operation) => {
-      const { sandbox, query } = app;
-      await ask(app, '{ catalog { size } }');
-      const token = sandbox.token({ email: 'demo@example.com' });
-      sandbox.fail({ operation, kind: 'status', status: 401 });
-      expectMissing(operation, UNAUTHENTICATED, await query(`{ ${READS} }`, { token }));
-      sandbox.clearCalls();
-      // The catalog is in memory, but the token must first be proved by a call of op 10. That is impossible if op 10 fails.
-      const { data } = await query('{ catalog { group } }', { token });
-      const canBeProved = operation !== 'getSession';
-      expect(data).toEqual({ catalog: canBeProved ? { group: 'standard-usd' } : null });
-      expect(sandbox.calls('getSession')).toBe(1);
-      expect(sandbox.calls()).toBe(1);
-    },
-  );
-
-  test('of the catalog concerns only the catalog', async () => {
-    withoutCatalog.sandbox.fail({ operation: 'getAllTickers', kind: 'status', status: 401 });
-    expectMissing('getAllTickers', UNAUTHENTICATED, await ask(withoutCatalog, SCREEN));
-  });
-});
-
 test('a catalog that times out is requested only once', async () => {
   // The other reads are answered in time even on a busy machine.
   await using impatient = await startTestApp({ ...LIMITS, GATEWAY_TIMEOUT_MS: '1000' });

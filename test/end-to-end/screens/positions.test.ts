@@ -1,10 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { INSTRUMENT } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
-import { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import { positionWith } from '../../gateway/wire/rows.ts';
 import { startTestApp } from '../../support/app.ts';
-import { askGateway, onWire } from '../../support/ask-gateway.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
@@ -103,67 +100,3 @@ test.each([
   expect(ids(data.orders)).not.toContain(order.id);
   expect(app.sandbox.calls('getSession')).toBe(2);
 });
-
-test.each([
-  ['900719925474099', '900719925474099'],
-  ['9007199254740993', '9007199254740993'],
-  ['12345678901234567890123', '12345678901234567890123'],
-  ['-9007199254740993', '-9007199254740993'],
-  ['1.23e22', null],
-  ['1e400', null],
-  ['"9007199254740993"', '9007199254740993'],
-])('the id %s of a withdrawal method is exact, or null', async (id, shown) => {
-  const row = `{"id":${id},"title":"Bank 9007199254740993"}`;
-  screen.fake('getWithdrawalMethods', `[[${row}]]`);
-  const { withdrawalMethods } = await screen.read('{ withdrawalMethods { id title } }');
-  expect(withdrawalMethods).toEqual([{ id: shown, title: 'Bank 9007199254740993' }]);
-});
-
-test('a figure of a position that a double cannot hold exactly is null', async () => {
-  const figures =
-    '"profit":9007199254740993,"invested":1e400,"units":-1e16,"storage":9007199254740991';
-  const others =
-    '"priceOpen":0.30000000000000001,"stopLoss":-9007199254740991,"createdAt":1735689600000';
-  screen.fake(
-    'getOpenPositions',
-    onWire(
-      { names: { ...POSITION.names, ...OPEN_POSITIONS.names } },
-      `{"positions":[{"id":"a","symbol":"AAPL",${figures},${others}}]}`,
-    ),
-  );
-  const { positions, positionTotals } = await screen.read(
-    '{ positions { profit invested units storage priceOpen stopLoss createdAt } positionTotals { profit invested } }',
-  );
-  expect(positions).toEqual([
-    {
-      profit: null,
-      invested: null,
-      units: null,
-      storage: 9007199254740991,
-      priceOpen: 0.3,
-      stopLoss: -9007199254740991,
-      createdAt: '2025-01-01T00:00:00.000Z',
-    },
-  ]);
-  expect(positionTotals).toEqual({ profit: null, invested: null });
-});
-
-test('a figure of an instrument is the nearest double, and no row is dropped', async () => {
-  const limit = '9223372036854775807';
-  const text = await catalogWith(screen.app.sandbox.url, screen.token, limit);
-  screen.fake('getAllTickers', text);
-  screen.app.sandbox.changeCatalog({ change: 1 });
-  const { instruments, catalog } = await screen.read(
-    '{ catalog { size skipped } instruments(first: 1) { nodes { limit } } }',
-  );
-  expect(catalog).toEqual({ size: 1, skipped: 0 });
-  expect(instruments.nodes).toEqual([{ limit: Number(limit) }]);
-});
-
-/** A catalog with only the gateway's first instrument, whose `limit` is replaced by this text. */
-async function catalogWith(url: string, token: string, limit: string): Promise<string> {
-  const response = await askGateway(url, 'getAllTickers', { token });
-  const [first] = (await response.json()) as object[];
-  const { limit: name } = INSTRUMENT.names;
-  return JSON.stringify([{ ...first, [name]: 0 }]).replace(`"${name}":0`, `"${name}":${limit}`);
-}

@@ -88,22 +88,6 @@ test('a port in use may become free, so the exit code is 1 and not that of a wro
   });
 });
 
-test('wrong values are listed together, and stop the start with exit code 78', async () => {
-  const { code, stdout, problems } = await failedStart({
-    LOG_LEVEL: 'loud',
-    ADMIN_PORT: 'x',
-    RATE_LIMIT_PER_MIN: '5',
-  });
-  expect(code).toBe(78);
-  expect(stdout).toBe('');
-  expect(problems).toEqual([
-    'The configuration is wrong:',
-    expect.stringContaining('ADMIN_PORT="x"'),
-    expect.stringContaining('LOG_LEVEL="loud"'),
-    expect.stringContaining('RATE_LIMIT_PER_MIN '),
-  ]);
-});
-
 // A separate process, because reading such a file could block the process of the tests.
 test('an unusable store and an unreadable manifest are reported together', async () => {
   const { code, stdout, problems } = await failedStart({

@@ -209,24 +209,3 @@ test.each([
   expect(received).toEqual(expected);
   expect(closed).toHaveBeenCalledOnce();
 });
-
-test.each<[by: string, end: (subscriber: ReturnType<typeof subscribe>, error: Error) => void]>([
-  ['its events', ({ events }, error) => events.end(error)],
-  ['the engine', ({ live }, error) => live.fail(error)],
-])(
-  'a result whose token ends before it is written is replaced by the error of %s',
-  async (_by, end) => {
-    const subscriber = subscribe(priceDocument);
-    const { emit, live } = subscriber;
-    emit(priceData(1));
-    const { value } = await live.next();
-    expect(value?.data).toEqual(priceData(1));
-    expect(live.unlessFailed(value as ExecutionResult)).toBe(value);
-    end(subscriber, new Error('refused'));
-    const sent = live.unlessFailed(value as ExecutionResult);
-    expect(JSON.parse(JSON.stringify(sent))).toEqual(MASKED);
-    // The error itself is sent.
-    expect(live.unlessFailed(sent as ExecutionResult)).toBe(sent);
-    expect((await live.next()).done).toBe(true);
-  },
-);

@@ -17,8 +17,6 @@ import {
   wrongFor,
 } from './rows.ts';
 
-const NEW_YEAR = Date.parse('2025-01-01T00:00:00Z');
-
 const positions = (...rows: unknown[]) => POSITIONS.read(rows, readingIn('auto'));
 const orders = (...rows: unknown[]) => ORDERS.read(rows, readingIn('auto'));
 const orderWith = (change: object) => ORDER.toWire({ ...orderValues, ...change });
@@ -28,43 +26,6 @@ const session = (change: object = {}) =>
     '700001',
     readingIn('auto'),
   );
-
-describe('each field of the gateway’s interface has its name in the schema', () => {
-  test('in a position', () => {
-    expect(positions(positionRow)).toStrictEqual([
-      {
-        ...positionValues,
-        side: 'BUY',
-        createdAt: NEW_YEAR,
-        updatedAt: NEW_YEAR + 60_000,
-      },
-    ]);
-  });
-
-  test('in a pending order, which is a stop order unless it is a limit order', () => {
-    expect(orders(orderRow)).toStrictEqual([
-      {
-        ...orderValues,
-        side: 'SELL',
-        kind: 'LIMIT',
-        createdAt: NEW_YEAR,
-        updatedAt: NEW_YEAR + 60_000,
-      },
-    ]);
-    expect(orders(orderWith({ kind: false }))).toMatchObject([{ kind: 'STOP' }]);
-  });
-
-  test('in a session', () => {
-    const { id } = positionValues;
-    expect(session()).toStrictEqual({
-      ...sessionValues,
-      login: '700001',
-      createdAt: NEW_YEAR,
-      positions: { ids: digestOfIds([{ id }]), rows: positions(positionRow) },
-      orders: orders(orderRow),
-    });
-  });
-});
 
 const accessIn = (change: object) =>
   session({ access: ACCESS.toWire({ ...sessionValues.access, ...change }) })?.access;

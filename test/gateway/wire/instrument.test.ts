@@ -67,6 +67,7 @@ describe('an instrument', () => {
     expect(instrumentIn(instrumentWith(asTexts))).toStrictEqual(whole);
     // The nearest number that JavaScript has.
     expect(instrumentIn(instrumentWith({ max: '1000000000000000.1' }))?.max).toBe(1e15 + 0.125);
+    expect(instrumentIn(instrumentWith({ limit: 2 ** 63 }))?.limit).toBe(2 ** 63);
   });
 
   test.each([[null], [undefined], ['AAPL'], [7], [[]], [[instrumentRow]]])('is not %j', (row) => {

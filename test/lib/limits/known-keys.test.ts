@@ -18,22 +18,6 @@ test('a key is known until it expires or is deleted', async () => {
   expect(known.has('a')).toBe(false);
 });
 
-test('replicas share their keys, and look up unknown keys in the store', async () => {
-  const clock = createScriptedClock();
-  const calls: unknown[] = [];
-  const known = new KnownKeys(clock, LIFE_MS, {
-    add: (key, untilMs) => void calls.push([key, untilMs]),
-    delete: (key) => void calls.push(key),
-    has: async (key) => key === 'theirs',
-  });
-  known.add('ours');
-  expect(known.has('ours')).toBe(true);
-  expect(await known.has('theirs')).toBe(true);
-  expect(await known.has('unknown')).toBe(false);
-  known.delete('theirs');
-  expect(calls).toEqual([['ours', clock.date() + LIFE_MS], 'theirs']);
-});
-
 test('the memory is bounded: a new key replaces the oldest', () => {
   const known = new KnownKeys(createScriptedClock(), LIFE_MS);
   for (let index = 0; index < 100_000; index += 1) known.add(String(index));
