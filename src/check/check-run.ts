@@ -24,7 +24,6 @@ type About = Pick<Finding, 'setting' | 'operation'>;
 /** One run of the check. It executes operations, compares their answers with the interface, and collects the findings. */
 export class CheckRun {
   readonly config: Config;
-  readonly calls: CallReport[] = [];
   readonly findings: Finding[] = [];
   readonly #options: CheckRunOptions;
 
@@ -90,7 +89,6 @@ export class CheckRun {
       ms: Math.round(probed.ms),
       fields: comparisons.length === 0 ? null : fields,
     };
-    this.calls.push(call);
     onEnd(call);
     return { ...probed, status };
   }

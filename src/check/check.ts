@@ -5,28 +5,25 @@ import { type ConfigurationReport, checkConfiguration } from './configuration.ts
 import { type Credentials, readCredentials } from './credentials.ts';
 import { checkGateway } from './gateway-check.ts';
 import { Probe } from './probe.ts';
-import { callLine, type Finding, findingLines, type GatewayReport } from './report.ts';
+import { callLine, type Finding, findingLines } from './report.ts';
 
 interface CheckOptions {
   readonly environment: Environment;
   /** Checks the sandbox in place of the configured gateway. */
   readonly isSandbox: boolean;
-  /** A warning counts as a problem. */
-  readonly isStrict: boolean;
-  /** Called with each line of the report for people. */
+  /** Called with each line of the report. */
   readonly onLine: (line: string) => void;
 }
 
-/** Checks the configuration, and then the gateway. */
-export async function check({ environment, isSandbox, isStrict, onLine }: CheckOptions) {
+/** Checks the configuration, and then the gateway. Returns whether there is no problem. */
+export async function check({ environment, isSandbox, onLine }: CheckOptions): Promise<boolean> {
   const configuration = await checkConfiguration(environment);
   const { problems, warnings } = configuration;
   for (const line of configurationLines(configuration)) onLine(line);
   const target = targetOf(configuration, isSandbox);
   onLine(`Gateway        ${target.words}`);
-  const gateway =
-    target.kind === 'none' ? null : await checkTarget(target, configuration, environment, onLine);
-  const findings = gateway?.findings ?? [];
+  const findings =
+    target.kind === 'none' ? [] : await checkTarget(target, configuration, environment, onLine);
   for (const line of findingLines(findings)) onLine(line);
   const count = {
     problems: problems.length + countAt('problem', findings),
@@ -34,12 +31,7 @@ export async function check({ environment, isSandbox, isStrict, onLine }: CheckO
   };
   onLine('');
   onLine(conclusion(count, target));
-  return {
-    ok: count.problems === 0 && !(isStrict && count.warnings > 0),
-    configuration: { problems, warnings },
-    checked: target.kind,
-    gateway,
-  };
+  return count.problems === 0;
 }
 
 interface Target {
@@ -75,7 +67,7 @@ async function checkTarget(
   { config }: ConfigurationReport,
   environment: Environment,
   onLine: (line: string) => void,
-): Promise<GatewayReport> {
+): Promise<readonly Finding[]> {
   await using started = new AsyncDisposableStack();
   const sandbox =
     kind === 'sandbox' ? started.use(await startSandbox(sandboxSettings(config))) : null;

@@ -16,12 +16,7 @@ const COSTS: Readonly<Record<Loss, string>> = {
 export function comparisonFindings({ fields, unknown }: Comparison): Difference[] {
   const absent = fields.filter((field) => isAbsent(field) && field.missing !== 'nothing');
   const wrong = fields.filter((field) => !isAbsent(field) && misfitsIn(field).length > 0);
-  return [
-    ...absentFindings(absent),
-    ...wrong.map(wrongFinding),
-    ...emptyFindings(fields),
-    ...unknownFindings(unknown),
-  ];
+  return [...absentFindings(absent), ...wrong.map(wrongFinding), ...unknownFindings(unknown)];
 }
 
 /** Whether the field is missing in every row, and null in none. */
@@ -58,34 +53,17 @@ function wrongFinding(field: SeenField): Difference {
   const isTime = expected === 'time';
   const cost = isTime ? 'is it in another unit?' : `${COSTS[loss]}.`;
   return {
-    level: wrong === 'nothing' ? 'note' : 'problem',
+    level: wrong === 'nothing' ? 'warning' : 'problem',
     text: `${name}: ${expected} expected, ${found.join(', ')} found; ${cost}`,
     setting: isTime ? 'GATEWAY_TIME_UNIT' : undefined,
   };
 }
 
-function emptyFindings(fields: readonly SeenField[]): Difference[] {
-  // The field before a list's rows is the list itself. If only the list was seen, it is empty.
-  const lists = fields.filter(({ expected, seen }, index) => {
-    const list = fields[index - 1];
-    return expected === 'object' && seen.size === 0 && list !== undefined && list.seen.size > 0;
-  });
-  if (lists.length === 0) return [];
-  const names = lists.map(({ path }) => path.replace(/\[\]$/, '') || 'the list').join(', ');
-  const text = `Empty: ${names}. Check with an account that has some.`;
-  return [{ level: 'note', text }];
-}
-
 const MAX_NAMES = 10;
-const PAGING_FIELD = /(^|\.)(next\w*|cursor|has_?(more|next)|total\w*)$/i;
-
 function unknownFindings(unknown: Comparison['unknown']): Difference[] {
   if (unknown.size === 0) return [];
   const named = [...unknown].map(([path, type]) => `${path} (${type})`);
   const others = named.length > MAX_NAMES ? `, ${named.length - MAX_NAMES} more` : '';
   const text = `Not in the interface, and not read: ${named.slice(0, MAX_NAMES).join(', ')}${others}.`;
-  const isPage = [...unknown.keys()].some((path) => PAGING_FIELD.test(path) && !path.includes('['));
-  if (!isPage) return [{ level: 'note', text }];
-  const pages = ' Is it one page of several? docs/your-own.md says how to read pages.';
-  return [{ level: 'warning', text: text + pages }];
+  return [{ level: 'warning', text }];
 }

@@ -1,5 +1,5 @@
 import { type Answer, jsonOf } from '../gateway/exchange.ts';
-import { codeOf, isSuccess, retryAfterSeconds } from '../gateway/judge.ts';
+import { codeOf, isSuccess } from '../gateway/judge.ts';
 import { reasonOf } from '../lib/reason-of.ts';
 import type { Probed } from './probe.ts';
 import type { Finding } from './report.ts';
@@ -18,8 +18,7 @@ export function faultOf({ recorded, error }: Probed<unknown>): Fault {
   if (!exchange.answered) {
     const { reason, cause } = exchange;
     const code = codeOf(cause);
-    const text = `There is no usable answer: ${reason}${code === null ? '' : ` (${code})`}.`;
-    return { text, setting: SETTINGS_BY_REASON[reason] };
+    return { text: `There is no usable answer: ${reason}${code === null ? '' : ` (${code})`}.` };
   }
   if (!isSuccess(exchange.status)) return faultOfStatus(exchange);
   const text =
@@ -29,26 +28,16 @@ export function faultOf({ recorded, error }: Probed<unknown>): Fault {
   return { text };
 }
 
-const SETTINGS_BY_REASON: Readonly<Record<string, Finding['setting']>> = {
-  timeout: 'GATEWAY_TIMEOUT_MS',
-  oversize: 'GATEWAY_MAX_BYTES',
-  protocol: 'GATEWAY_URL',
-};
-
 function faultOfStatus(answer: Answer): Fault {
   const { status, headers } = answer;
   const type = headers['content-type']?.split(';', 1)[0] ?? 'no Content-Type';
-  const seconds = retryAfterSeconds(answer);
-  const later = seconds === null ? '' : `, Retry-After ${seconds} s`;
-  const origin = URL.parse(headers.location ?? '')?.origin;
-  const redirect = origin === undefined ? '' : `, a redirect to ${origin}, which is never followed`;
-  return { text: `Status ${status}, ${type}${later}${redirect}.`, setting: settingFor(answer) };
+  return { text: `Status ${status}, ${type}.`, setting: settingFor(answer) };
 }
 
 function settingFor({ status, headers }: Answer): Finding['setting'] {
   // A proxy in front of the gateway asks for a user and a password.
   if (/^\s*basic\b/i.test(headers['www-authenticate'] ?? '')) return 'GATEWAY_HEADERS';
-  if (status === 401 || status === 403) return 'CHECK_TOKEN';
+  if (status === 401) return 'CHECK_TOKEN';
   const isWrongPlace = status === 404 || status === 405 || (status >= 300 && status <= 399);
   return isWrongPlace ? 'GATEWAY_URL' : undefined;
 }

@@ -11,7 +11,7 @@ import { type AccountInput, accountInput } from './account-input.ts';
 import { type CheckedRead, CheckRun, type CheckRunOptions } from './check-run.ts';
 import type { Credentials } from './credentials.ts';
 import { faultOf } from './fault.ts';
-import type { Finding, GatewayReport } from './report.ts';
+import type { Finding } from './report.ts';
 
 interface GatewayCheckOptions extends CheckRunOptions {
   /** If there are no credentials, a string that explains why. */
@@ -19,12 +19,11 @@ interface GatewayCheckOptions extends CheckRunOptions {
 }
 
 /** Runs the operations that change nothing, and compares their answers with the interface and the configuration. */
-export async function checkGateway(options: GatewayCheckOptions): Promise<GatewayReport> {
+export async function checkGateway(options: GatewayCheckOptions): Promise<readonly Finding[]> {
   const run = new CheckRun(options);
   const token = (await isReached(run)) ? await tokenFor(run, options.credentials) : null;
   if (token !== null) await readAll(run, token);
-  const { calls, findings } = run;
-  return { calls, findings };
+  return run.findings;
 }
 
 /**
@@ -78,16 +77,14 @@ async function readAll(run: CheckRun, token: string): Promise<void> {
     if (name === 'getSession' || name === 'getAllTickers') continue;
     const ended = await run.read(accountRead(name), token, input);
     if (ended.recorded.length === 0) {
-      run.find('note', 'It is not checked, because it needs arguments.', { operation: name });
+      run.find('warning', 'It is not checked, because it needs arguments.', { operation: name });
     } else if (run.resultOf(name, ended) !== null) answered.push(name);
   }
   if (group !== null) {
     const ended = await run.read(OPERATIONS.getAllTickers, token, { group, etag: null });
     const catalog = run.resultOf('getAllTickers', ended);
-    if (catalog?.modified) {
-      judgeCatalog(run, catalog, session);
-      answered.push('getAllTickers');
-    }
+    // It is not tried with a forged token: the service serves it to proved tokens only, so a CDN may answer it to all.
+    if (catalog?.modified) judgeCatalog(run, catalog, session);
   }
   await tryForgedToken(run, token, answered, input);
 }
@@ -136,20 +133,8 @@ async function verify(run: CheckRun, token: string): Promise<void> {
 async function readSession(run: CheckRun, token: string, login: Login): Promise<Session | null> {
   const { getSession } = OPERATIONS;
   const ended = await run.read(getSession, token, { login, onOwned() {} });
-  if (ended.result !== null) return ended.result.session;
-  const { text, setting } = faultOf(ended);
-  const claim = run.config.gatewayLoginClaim;
-  const mayBeLogin = FOREIGN_LOGIN_STATUSES.has(ended.status);
-  const hint = mayBeLogin ? ` Is ${claim} the claim of the login? ${claimNames(token)}` : '';
-  run.find('problem', text + hint, {
-    operation: getSession.name,
-    setting: mayBeLogin ? 'GATEWAY_LOGIN_CLAIM' : setting,
-  });
-  return null;
+  return run.resultOf('getSession', ended)?.session ?? null;
 }
-
-/** The gateway's interface says 403 for another account's login; some gateways answer that there is no such login. */
-const FOREIGN_LOGIN_STATUSES: ReadonlySet<number | null> = new Set([200, 400, 403, 404, 422]);
 
 /** The group that op 10 names, or that the token names; null if neither does. */
 function groupOf(
@@ -184,8 +169,6 @@ function judgeCatalog(run: CheckRun, catalog: ModifiedCatalog, session: Session 
     const text = `The catalog is ${age} s old when it arrives, and may be ${limit} s old: it is always marked stale.`;
     find('problem', text, 'CATALOG_MAX_AGE_SECONDS');
   }
-  if (headers.age === undefined) find('note', 'It has no Age: its age counts from its arrival.');
-  if (catalog.etag === null) find('note', 'It has no ETag: each refresh loads all of it.');
   const ids = new Set(instruments.map(({ id }) => id));
   const held = [...(session?.positions?.rows ?? []), ...(session?.orders ?? [])];
   const unknown = held.filter(({ symbol }) => !ids.has(symbol)).length;
@@ -195,25 +178,24 @@ function judgeCatalog(run: CheckRun, catalog: ModifiedCatalog, session: Session 
   }
 }
 
-/** Checks that the gateway verifies signatures, because the service takes its 200 as proof of a token. */
+/**
+ * Checks that the gateway verifies signatures, because the service takes its 200 as proof of a token. With a secret it verifies
+ * them itself. A key set does not help, because the service leaves a token that names an unknown key to the gateway.
+ */
 async function tryForgedToken(
   run: CheckRun,
   token: string,
   answered: readonly ReadName[],
   input: AccountInput,
 ): Promise<void> {
+  if (run.config.jwtSecret !== null) return;
   const forged = withBrokenSignature(token);
-  // A key set does not help, because the service leaves a token that names an unknown key to the gateway.
-  const hasSecret = run.config.jwtSecret !== null;
   for (const operation of answered) {
     const ended = await run.read(accountRead(operation), forged, input, 'a broken signature');
     if (ended.result === null) continue;
-    // The service serves the catalog to proved tokens only, so a CDN may answer it to all.
-    const isHarmless = hasSecret || operation === 'getAllTickers';
     const text =
       "A token without a valid signature is accepted, so the gateway's 200 proves nothing.";
-    const setting = hasSecret ? undefined : 'JWT_SECRET';
-    run.find(isHarmless ? 'note' : 'problem', text, { operation, setting });
+    run.find('problem', text, { operation, setting: 'JWT_SECRET' });
   }
 }
 

@@ -4,11 +4,6 @@ import { OPERATIONS, type ReadName } from '../gateway/operations.ts';
 /** The operations that are checked: those that change nothing, and the sign-in. */
 export type CheckedName = ReadName | 'login';
 
-export interface GatewayReport {
-  readonly calls: readonly CallReport[];
-  readonly findings: readonly Finding[];
-}
-
 /** One operation of the check. It contains no value of the answer. */
 export interface CallReport {
   readonly operation: CheckedName;
@@ -24,8 +19,8 @@ export interface CallReport {
 
 /** One result of the check. It names settings, types and paths, and quotes no value. */
 export interface Finding {
-  /** A `problem` fails the check; a `warning` has a cost; a `note` is information. */
-  readonly level: 'problem' | 'warning' | 'note';
+  /** A `problem` fails the check; a `warning` may have a cost. */
+  readonly level: 'problem' | 'warning';
   readonly text: string;
   /** The setting to correct, if there is one: of the service, or of the check itself. */
   readonly setting?: SettingName | 'CHECK_TOKEN' | 'CHECK_PASSWORD' | undefined;
@@ -45,11 +40,11 @@ export function callLine({ operation, remark, sent, status, ms, fields }: CallRe
   return `  ${name} ${statusColumn} ${timeColumn}  ${remarks}`.trimEnd();
 }
 
-const TITLES = { problem: 'Problems', warning: 'Warnings', note: 'Notes' } as const;
+const TITLES = { problem: 'Problems', warning: 'Warnings' } as const;
 
 /** The findings by level. Each begins with the setting to correct. */
 export function findingLines(findings: readonly Finding[]): string[] {
-  return (['problem', 'warning', 'note'] as const).flatMap((level) => {
+  return (['problem', 'warning'] as const).flatMap((level) => {
     const own = findings.filter((finding) => finding.level === level);
     return own.length === 0 ? [] : ['', TITLES[level], ...own.map(findingLine)];
   });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { GatewayReport } from '../../../src/check/report.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../../src/gateway/operations.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { makeCertificate } from '../../support/certificate.ts';
@@ -14,7 +13,7 @@ test('a gateway that follows the documented interface has no problem, and nothin
   expect([code, err]).toEqual([0, '']);
   expect(text).toContain('Configuration  fine');
   expect(text).toMatch(/op 10 +GET \S+ +200 +\d+ ms +(\d+) of \1 fields as described/);
-  expect(text).toMatch(/\nNo problem\.$/);
+  expect(text).toMatch(/\nNo problem[^\n]*$/);
   const called = gateway.requests().map(({ operation }) => operation);
   const isWithArguments = (name: ReadName) =>
     text.includes(`op ${OPERATIONS[name].number}: It is not checked, because it needs arguments.`);
@@ -24,19 +23,12 @@ test('a gateway that follows the documented interface has no problem, and nothin
   expect(gateway.orders()).toEqual([]);
 });
 
-test('the sandbox itself can be checked, with a report in JSON', async () => {
+test('the sandbox itself can be checked', async () => {
   const environment = { ...SERVICE, SANDBOX_INSTRUMENTS: '20' };
-  const { code, out } = await runCli(['check', '--sandbox', '--strict', '--json'], environment);
+  const { code, out } = await runCli(['check', '--sandbox'], environment);
   expect(code).toBe(0);
-  const report = JSON.parse(out);
-  expect(report).toMatchObject({
-    ok: true,
-    configuration: { problems: [], warnings: [] },
-    checked: 'sandbox',
-  });
-  // A read that needs arguments has a note.
-  const { findings } = report.gateway as GatewayReport;
-  expect(findings.filter(({ level }) => level !== 'note')).toEqual([]);
+  // Only a read that needs arguments has a warning.
+  expect(out.match(/^ {2}- (?!.*it needs arguments).*$/gm)).toBe(null);
 });
 
 /** A fault, and the first problem that the check reports. */
@@ -50,7 +42,7 @@ const CASES: Readonly<Record<string, Case>> = {
   'calls that all hang': {
     fault: { operation: '*', kind: 'delay', delayMs: 600_000 },
     settings: { GATEWAY_TIMEOUT_MS: '2000' },
-    problem: /^GATEWAY_TIMEOUT_MS {2}op 12: There is no usable answer: timeout/,
+    problem: /^op 12: There is no usable answer: timeout/,
   },
   'another key, so that the service would refuse every request': {
     settings: { JWT_SECRET: 'another secret of thirty-two bytes' },
@@ -58,7 +50,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'an answer that is too large': {
     settings: { GATEWAY_MAX_BYTES: '100' },
-    problem: /^GATEWAY_MAX_BYTES {2}op 2: There is no usable answer: oversize/,
+    problem: /^op 2: There is no usable answer: oversize/,
   },
   'a wrong password': {
     settings: { CHECK_PASSWORD: 'wrong' },
@@ -112,7 +104,7 @@ test.each([
   [
     'redirects to another base',
     answer(301, '', { location: 'https://gateway.example.com/api/trading/positions' }),
-    /a redirect to https:\/\/gateway\.example\.com, which is never followed/,
+    /^GATEWAY_URL {2}op 12: Status 301/,
   ],
 ])('the check sends no password to a front proxy that %s', async (_, response, problem) => {
   await using proxy = await startScriptedGateway((socket) => socket.end(response));

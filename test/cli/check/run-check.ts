@@ -11,8 +11,8 @@ export function startGateway(options: SandboxOptions = {}) {
   return startSandbox({ tickMs: 0, instruments: 20, ...options });
 }
 
-export async function check(variables: Variables, args: readonly string[] = []) {
-  const result = await runCli(['check', ...args], { ...SERVICE, ...variables });
+export async function check(variables: Variables) {
+  const result = await runCli(['check'], { ...SERVICE, ...variables });
   const text = result.out.trimEnd();
   const list = /\nProblems\n((?: {2}- .*\n)*)/.exec(`${text}\n`)?.[1] ?? '';
   const lines = list.split('\n').filter(Boolean);

@@ -27,8 +27,8 @@ test('a token is accepted from a file, and with the prefix Bearer', async () => 
 
 test('a token is reported if it is expired, revoked, not a JWT, or without the login', async () => {
   await using gateway = await startGateway();
-  const problemOf = async (token: string, more: Variables = {}) =>
-    (await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token, ...more })).problems[0];
+  const problemOf = async (token: string) =>
+    (await check({ GATEWAY_URL: gateway.url, CHECK_TOKEN: token })).problems[0];
   const expired = gateway.token({ email: DEMO_EMAIL, expiresInSeconds: -60 });
   expect(await problemOf(expired)).toMatch(/^CHECK_TOKEN {2}.*: the token has expired\.$/);
   const revoked = gateway.token({ email: DEMO_EMAIL });
@@ -42,10 +42,6 @@ test('a token is reported if it is expired, revoked, not a JWT, or without the l
   const withoutLogin = await problemOf(signed({ sub: 'somebody', roles: ['a'] }));
   expect(withoutLogin).toMatch(
     /^GATEWAY_LOGIN_CLAIM .*The claims: sub \(string\), roles \(object\), exp/,
-  );
-  const withLogin = signed({ sub: 5, login: 700001, group: 'standard-usd' });
-  expect(await problemOf(withLogin, { GATEWAY_LOGIN_CLAIM: 'sub' })).toMatch(
-    /^GATEWAY_LOGIN_CLAIM {2}op 10: Status 403.* Is sub the claim of the login\?/,
   );
 });
 
@@ -74,13 +70,11 @@ test('no token, e-mail or figure of the account is printed', async () => {
     gateway.clearFaults();
     if (fault) gateway.fail(fault);
     for (const run of runs) {
-      for (const args of [[], ['--json']]) {
-        const { text, err } = await check({ GATEWAY_URL: gateway.url, ...run }, args);
-        printed += text + err;
-      }
+      const { text, err } = await check({ GATEWAY_URL: gateway.url, ...run });
+      printed += text + err;
     }
   }
-  expect(printed.length).toBeGreaterThan(10_000);
+  expect(printed.length).toBeGreaterThan(5_000);
   expect(canaries.filter((canary) => printed.includes(canary))).toEqual([]);
 });
 

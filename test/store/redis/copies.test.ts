@@ -194,6 +194,8 @@ describeWithRedis('an order is on the replicas of Redis before it is sent', (ser
     results.push(result(other.records.find(accountNamed('1'), keyOf('void'))));
     expect(await other.records.find(accountNamed('1'), keyOf('early'))).not.toBe(null);
     expect(await Promise.all(results)).toEqual(results.map(() => TOO_LATE));
+    // The settlement that was written is not reported as settled before the replica has it.
+    await expect(settleByHand(operator, UNKNOWN, booked)).rejects.toThrow(TOO_LATE);
     expect(one.records.copiesReason()).toContain('answer too late');
     // That a key has no record is reported only once the replicas agree.
     await eventually(async () => {
