@@ -35,7 +35,6 @@ export interface Account {
   readonly positions: Map<string, OpenPosition>;
   readonly orders: Map<string, PendingOrder>;
   readonly methods: SentMethod[];
-  readonly keys: Set<string>;
   balance: number;
   prevBalance: number;
   prevEquity: number;

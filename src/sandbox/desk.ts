@@ -10,8 +10,6 @@ export type DeskAnswer =
   | { readonly kind: 'placed'; readonly orderId: string }
   | { readonly kind: 'refused'; readonly refusal: OrderRefusal };
 
-export type OrderOperation = 'openPosition' | 'placeLimitOrder';
-
 interface DeskOptions {
   readonly market: Market;
   readonly ledger: Ledger;
@@ -36,27 +34,16 @@ export class Desk {
     this.#options = options;
   }
 
-  place(account: Account, request: OrderRequest, operation: OrderOperation): DeskAnswer {
+  place(account: Account, request: OrderRequest): DeskAnswer {
     const { market, ledger, find, nowMs, nextOrderId } = this.#options;
     const terms = termsOf(account, request, find(request.symbol), market);
     if (terms.kind === 'refused') return terms;
     const orderId = String(nextOrderId());
-    const createdAtMs = nowMs();
-    const holding = { id: orderId, createdAtMs, comment: request.comment, ...terms.holding };
+    const { symbol, comment } = request;
+    const holding = { id: orderId, createdAtMs: nowMs(), comment, ...terms.holding };
     const { isLimit } = terms;
     this.hold(account, isLimit === null ? { ...holding, storage: 0 } : { ...holding, isLimit });
-    ledger.record({
-      atMs: createdAtMs,
-      login: account.user.login,
-      operation,
-      became: isLimit === null ? 'position' : 'pending',
-      orderId,
-      symbol: request.symbol,
-      isBuy: request.isBuy,
-      units: holding.units,
-      price: holding.priceOpen,
-      comment: request.comment,
-    });
+    ledger.record({ login: account.user.login, orderId, symbol, comment });
     return { kind: 'placed', orderId };
   }
 

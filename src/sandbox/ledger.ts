@@ -1,15 +1,8 @@
 /** An order that the sandbox applied. From these entries a test sees whether an order was sent twice. */
 export interface LedgerEntry {
-  readonly sequence: number;
-  readonly atMs: number;
   readonly login: number;
-  readonly operation: 'openPosition' | 'placeLimitOrder';
-  readonly became: 'position' | 'pending';
   readonly orderId: string;
   readonly symbol: string;
-  readonly isBuy: boolean;
-  readonly units: number;
-  readonly price: number;
   readonly comment: string;
 }
 
@@ -18,11 +11,9 @@ const MIN_KEPT = 100_000;
 
 export class Ledger {
   readonly #entries: LedgerEntry[] = [];
-  #sequence = 0;
 
-  record(entry: Omit<LedgerEntry, 'sequence'>): void {
-    this.#sequence += 1;
-    this.#entries.push({ sequence: this.#sequence, ...entry });
+  record(entry: LedgerEntry): void {
+    this.#entries.push(entry);
     // Entries are dropped many at a time, because each removal moves all the others.
     if (this.#entries.length > MIN_KEPT * 2) this.#entries.splice(0, MIN_KEPT);
   }

@@ -37,7 +37,6 @@ export function seedAccount(user: SandboxUser, options: SeedOptions): Account {
     positions: new Map(),
     orders: new Map(),
     methods: firstMethods(user),
-    keys: new Set(),
     balance: user.balance,
     prevBalance: user.balance,
     prevEquity: user.balance,

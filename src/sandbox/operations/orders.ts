@@ -1,6 +1,6 @@
 import { SUBMITTED } from '../../gateway/operations/submitted.ts';
 import type { Context, UserCall } from '../call.ts';
-import type { DeskAnswer, OrderOperation } from '../desk.ts';
+import type { DeskAnswer } from '../desk.ts';
 import { json, type Reply } from '../http.ts';
 import { TEST_EMPTY, TEST_SLOW, TEST_UNKNOWN } from '../listings.ts';
 import { type OrderRequest, type Read, readLimitOrder, readMarketOrder } from '../order-request.ts';
@@ -8,24 +8,17 @@ import { authenticated, malformed } from '../refusals.ts';
 
 /** Operation 4. */
 export const openPosition = authenticated((call, context) => {
-  const order = readMarketOrder(call.body, context.directionField);
-  return submit(call, context, 'openPosition', order);
+  return submit(call, context, readMarketOrder(call.body, context.directionField));
 });
 
 /** Operation 5. */
 export const placeLimitOrder = authenticated((call, context) => {
-  const order = readLimitOrder(call.body, context.directionField);
-  return submit(call, context, 'placeLimitOrder', order);
+  return submit(call, context, readLimitOrder(call.body, context.directionField));
 });
 
-async function submit(
-  call: UserCall,
-  context: Context,
-  operation: OrderOperation,
-  read: Read<OrderRequest>,
-): Promise<Reply> {
+async function submit(call: UserCall, context: Context, read: Read<OrderRequest>): Promise<Reply> {
   if (read.kind === 'malformed') {
-    return malformed(operation, read.malformed.field, read.malformed.problem);
+    return malformed(call.operation, read.malformed.field, read.malformed.problem);
   }
   const { request } = read;
   if (request.symbol === TEST_EMPTY) return json(200, {});
@@ -35,7 +28,7 @@ async function submit(
   if (request.symbol === TEST_SLOW && !(await context.wait(context.slowMs))) {
     return { status: 503, body: '', lost: true };
   }
-  const reply = replyOf(world.desk.place(world.account(call.user), request, operation));
+  const reply = replyOf(world.desk.place(world.account(call.user), request));
   return request.symbol === TEST_UNKNOWN ? { ...reply, lost: true } : reply;
 }
 

@@ -8,8 +8,6 @@ import type { Call } from '../call.ts';
 import type { Reply } from '../http.ts';
 import { authenticated, malformed, refuse, unauthorized } from '../refusals.ts';
 
-const MAX_KEYS = 1_000;
-
 /** Operation 6. */
 export const resetTradingAccountPassword = authenticated((call) => {
   const { account } = valuesIn(TRADING_ACCOUNT, call.body);
@@ -23,17 +21,11 @@ export const resetTradingAccountPassword = authenticated((call) => {
 });
 
 /** Operation 9. */
-export const setValue = authenticated((call, { world }) => {
+export const setValue = authenticated((call) => {
   if (!('value' in valuesIn(VALUE, call.body))) {
     return malformed(call.operation, VALUE.names.value, 'is required');
   }
-  // No operation reads a value, so only keys are kept.
-  const { keys } = world.account(call.user);
-  const { key = '' } = call.params;
-  if (keys.size >= MAX_KEYS && !keys.has(key)) {
-    return refuse(call.operation, 409, 'TOO_MANY_KEYS', 'No more keys can be stored.');
-  }
-  keys.add(key);
+  // No operation reads a value, so none is kept.
   return acknowledged();
 });
 
