@@ -124,7 +124,7 @@ export async function startApp(config: Config, given: AppOptions) {
   const stopping = new AbortController();
   opened.defer(() => stopping.abort());
   fireAndForget('order record', domain.orders.watchCutOffs(stopping.signal));
-  opened.defer(() => domain.feeds.close());
+  opened.defer(() => domain.openPositions.close());
   opened.defer(() => domain.ownLists.close());
 
   const readiness = new Readiness({

@@ -20,9 +20,9 @@ import type { Verify } from './auth/verifier.ts';
 import { createViewerGateway } from './auth/viewer-gateway.ts';
 import { Catalogs } from './catalog/catalogs.ts';
 import type { DomainMetrics } from './domain-metrics.ts';
+import { OpenPositions } from './feed/open-positions.ts';
 import { OwnLists } from './feed/own-lists.ts';
 import { PollSchedule } from './feed/poll-schedule.ts';
-import { Feeds, OpenPositions } from './feed/position-feeds.ts';
 import { createOrderDesk } from './trading/order-desk.ts';
 import { orderLines } from './trading/order-line.ts';
 import { Orders } from './trading/orders.ts';
@@ -94,7 +94,7 @@ export function createDomain(parts: DomainParts) {
   const versions = replicas?.accountVersions ?? null;
   const freshness = new AccountFreshness(logicalClock, versions, (account) => {
     joinedReads.written(account);
-    feeds.accountChanged(account);
+    openPositions.accountChanged(account);
   });
   const gateway = createViewerGateway({
     client,
@@ -127,24 +127,16 @@ export function createDomain(parts: DomainParts) {
     pollMs: settings.positionsPollMs,
     firstListMs: settings.gatewayTimeoutMs,
   };
-  const feeds = new Feeds({
+  const openPositions = new OpenPositions({
     ...listOptions,
     gateway,
     sessions,
     newestPositions,
     freshness,
+    joinedReads,
     sessionMaxAgeMs,
   });
   const ownLists = new OwnLists({ ...listOptions, prover, logicalClock });
-  const openPositions = new OpenPositions({
-    ledger,
-    gateway,
-    newestPositions,
-    clock,
-    feeds,
-    freshness,
-    joinedReads,
-  });
 
   const catalogs = new Catalogs({
     gateway,
@@ -176,7 +168,7 @@ export function createDomain(parts: DomainParts) {
   });
   const orderDesk = createOrderDesk(orders, prover, writeLimits, metrics, log, lines);
 
-  metrics.watch({ catalogs, feeds, ownLists, schedule, orders });
+  metrics.watch({ catalogs, openPositions, ownLists, schedule, orders });
   return {
     /** The gateway without a user, for signing in. */
     client,
@@ -191,7 +183,6 @@ export function createDomain(parts: DomainParts) {
     joinedReads,
     sessions,
     openPositions,
-    feeds,
     ownLists,
     catalogs,
     orders,

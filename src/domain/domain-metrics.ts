@@ -1,14 +1,14 @@
 import { systemClock } from '../lib/clock.ts';
 import type { MetricsRegistry } from '../lib/metrics-registry.ts';
 import type { Catalogs } from './catalog/catalogs.ts';
+import type { OpenPositions } from './feed/open-positions.ts';
 import type { OwnLists } from './feed/own-lists.ts';
 import type { PollSchedule } from './feed/poll-schedule.ts';
-import type { Feeds } from './feed/position-feeds.ts';
 
 /** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
-  readonly feeds: Feeds;
+  readonly openPositions: OpenPositions;
   readonly ownLists: OwnLists;
   readonly schedule: PollSchedule;
   readonly orders: { readonly oldestSeconds: number };
@@ -55,9 +55,9 @@ export class DomainMetrics {
   }
 
   /** Adds the gauges. */
-  watch({ catalogs, feeds, ownLists, schedule, orders }: Watched): void {
+  watch({ catalogs, openPositions, ownLists, schedule, orders }: Watched): void {
     const registry = this.#registry;
-    const running = () => [...feeds.running, ...ownLists.running];
+    const running = () => [...openPositions.running, ...ownLists.running];
     registry.gauge(
       'order_oldest_under_way_seconds',
       'Age of the oldest order without an outcome; 0 if there is none.',
@@ -91,7 +91,9 @@ export class DomainMetrics {
       'Time since the gateway confirmed the oldest list in use; 0 if there is none.',
       () => {
         const nowMs = systemClock.now();
-        const ages = feeds.running.map(({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs));
+        const ages = openPositions.running.map(
+          ({ state }) => nowMs - (state.list?.sentAtMs ?? nowMs),
+        );
         return ages.reduce((oldest, ageMs) => Math.max(oldest, ageMs), 0) / 1000;
       },
     );

@@ -143,11 +143,11 @@ class NotInEventsError extends PublicError {
 
 /** The reads of one event: the account's feed and the catalog, because gateway calls for each event would be too many. */
 class EventScope extends Scope {
-  readonly #feeds: Services['feeds'];
+  readonly #openPositions: Services['openPositions'];
 
   constructor(services: Services, caller: Caller, record: ReadRecord) {
     super(services, caller, record, NO_PLAN);
-    this.#feeds = services.feeds;
+    this.#openPositions = services.openPositions;
   }
 
   protected override asViewer(): never {
@@ -155,7 +155,7 @@ class EventScope extends Scope {
   }
 
   override async positionsOf(): Promise<readonly Position[]> {
-    const state = this.#feeds.shown(await this.viewer());
+    const state = this.#openPositions.shown(await this.viewer());
     if (state === null) throw new NotInEventsError();
     return state.rows;
   }

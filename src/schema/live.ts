@@ -126,7 +126,7 @@ builder.subscriptionFields((t) => ({
     args: watchArgs,
     subscribe: async (_root, args, context): Promise<EventIterator<FeedEvent>> =>
       watching(context, args, (proof, viewer) =>
-        context.services.feeds.watch(proof, viewer, { ...args, follows: 'list' }),
+        context.services.openPositions.watch(proof, viewer, { ...args, follows: 'list' }),
       ),
     resolve: ({ upserted }: FeedEvent) => upserted,
   }),
@@ -139,7 +139,7 @@ builder.subscriptionFields((t) => ({
     subscribe: async (_root, args, context): Promise<EventIterator<FeedEvent>> =>
       watching(context, args, (proof, viewer) => {
         const options = { ...args, ticks: context.planOf().has('ticks') };
-        return context.services.feeds.watch(proof, viewer, options);
+        return context.services.openPositions.watch(proof, viewer, options);
       }),
     resolve: (changes: FeedEvent) => changes,
   }),
@@ -226,12 +226,12 @@ builder.subscriptionField('accountChanges', (t) =>
     args: changesArgs,
     subscribe: async (_root, args, context): Promise<EventIterator<FeedEvent>> =>
       watching(context, args, async (proof, viewer): Promise<EventIterator<FeedEvent>> => {
-        const { feeds, catchUp } = context.services;
+        const { openPositions, catchUp } = context.services;
         const plan = context.planOf();
         const lists = plan.has('snapshots') ? 'orders' : 'positions';
         const follows = plan.has('figures') ? 'figures' : lists;
         if (follows !== 'positions') await catchUp(proof.account);
-        return feeds.watch(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
+        return openPositions.watch(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
       }),
     resolve: (changes: FeedEvent) => changes,
   }),

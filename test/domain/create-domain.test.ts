@@ -47,7 +47,7 @@ test('an account that may have changed on another replica is polled at once', as
   const demo = viewerOf('demo');
   const proving = domain.prover.account(demo);
   await answerCall(1, snapshot(1, ['a']));
-  const follower = new Follower(domain.feeds.watch(await proving, demo));
+  const follower = new Follower(domain.openPositions.watch(await proving, demo));
   await answerCall(2, listOf('a'));
   await eventually(() => expect(follower.events).toHaveLength(1));
   await domain.catchUp(accountNamed('1001'));
@@ -57,5 +57,5 @@ test('an account that may have changed on another replica is polled at once', as
   await domain.catchUp(accountNamed('1001'));
   await eventually(() => expect(calls).toHaveLength(3));
   expect(calls.at(-1)?.operation).toBe('getOpenPositions');
-  domain.feeds.close();
+  domain.openPositions.close();
 });

@@ -1,8 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
-import { OpenPositions } from '../../../src/domain/feed/position-feeds.ts';
 import type { PositionsAnswer } from '../../../src/gateway/operations/get-open-positions.ts';
 import { digestOfIds } from '../../../src/gateway/operations/holdings.ts';
 import { createLiveBench } from '../feed/live-bench.ts';
@@ -92,22 +90,13 @@ test('after the eviction of a list no older list is served to any token of its a
 
 test('a read fails if its answer is older than an evicted list', async () => {
   // No list fits, so each is evicted at once.
-  newestPositions = new NewestPositions(ledger, 1);
-  const openPositions = new OpenPositions({
-    ledger,
-    gateway: {
-      async getOpenPositions() {
-        newestPositions.offer(phone, list(3, 'newer'));
-        return list(2, 'older');
-      },
-    },
-    newestPositions,
-    clock: bench.clock,
-    feeds: bench.feeds,
-    freshness: { catchUp: () => true, changedAt: () => -Infinity },
-    joinedReads: new JoinedReads(bench.logicalClock),
-  });
-  const read = openPositions.read(phone, { after: 0 });
+  const { gateway, feeds, newestPositions, viewer } = createLiveBench({ newestBytes: 1 });
+  const reader = viewer('reader');
+  gateway.getOpenPositions = async () => {
+    newestPositions.offer(reader, list(3, 'newer'));
+    return list(2, 'older');
+  };
+  const read = feeds.read(reader, { after: 0 });
   await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
 });
 

@@ -1,7 +1,4 @@
 import { expect, test } from 'vitest';
-import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
-import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
-import { OpenPositions } from '../../../src/domain/feed/position-feeds.ts';
 import type { SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -86,8 +83,8 @@ test.each([
 );
 
 test('neither queries nor the feed of an account serve a list older than a list that either has served', async () => {
-  const { clock, gateway, ledger, viewer, followPositions, feeds, logicalClock } =
-    createLiveBench();
+  // Only the feed has lists, because each other list is evicted at once.
+  const { clock, gateway, viewer, followPositions, feeds } = createLiveBench({ newestBytes: 1 });
   gateway.set(LOGIN, [position('shown')]);
   const [phone, forged] = [viewer('phone'), viewer('forged')];
   const follower = followPositions(phone);
@@ -95,28 +92,21 @@ test('neither queries nor the feed of an account serve a list older than a list 
   const listOf = (id: string, logicalTime: number) =>
     answerOf([position(id)], { logicalTime, atMs: clock.now() });
   let answer = listOf('older', 0);
-  const openPositions = new OpenPositions({
-    ledger,
-    gateway: { getOpenPositions: async () => answer },
-    // These are empty, as if the feed's list was evicted.
-    newestPositions: new NewestPositions(ledger, 1e8),
-    clock,
-    feeds,
-    freshness: { catchUp: () => true, changedAt: () => -Infinity },
-    joinedReads: new JoinedReads(logicalClock),
-  });
-  const read = await openPositions.read(phone, { after: 1 });
+  gateway.getOpenPositions = async () => answer;
+  const read = await feeds.read(phone, { after: 1 });
   expect(read.positions).toEqual([position('shown')]);
   const own = [position('own')];
   const session = { positions: { ids: ['own'], rows: own } };
   const snapshot = { logicalTime: 0, session } as unknown as SessionAnswer;
-  expect(openPositions.newest(phone, snapshot)).toBe(read.positions);
-  expect(openPositions.newest(forged, snapshot)).toBe(own);
+  expect(feeds.newest(phone, snapshot)).toBe(read.positions);
+  expect(feeds.newest(forged, snapshot)).toBe(own);
   // The feed shows the query's newer list. The feed ignores older lists, and lists of a token without proof.
   answer = listOf('newer', 1_000);
-  await openPositions.read(phone, { after: 1 });
-  feeds.served(phone, listOf('older', 999));
-  feeds.served(forged, listOf('poison', 2_000));
+  await feeds.read(phone, { after: 1 });
+  answer = listOf('older', 999);
+  await feeds.read(phone, { after: 1 });
+  answer = listOf('poison', 2_000);
+  await feeds.read(forged, { after: 1 });
   await clock.advance(0);
   const lists = follower.events.map(({ upserted }) => upserted);
   expect(lists).toEqual([[position('shown')], [position('newer')]]);

@@ -1,11 +1,14 @@
 import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { TokenEnds } from '../../../src/domain/auth/token-ends.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import {
+  OpenPositions,
+  type OpenPositionsOptions,
+} from '../../../src/domain/feed/open-positions.ts';
 import { PollSchedule } from '../../../src/domain/feed/poll-schedule.ts';
-import type { FeedOptions } from '../../../src/domain/feed/position-feeds.ts';
-import { Feeds } from '../../../src/domain/feed/position-feeds.ts';
 import type { WatchOptions } from '../../../src/domain/feed/subscription.ts';
 import type { Account } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
@@ -21,10 +24,13 @@ export const LOGIN = '1001';
 export function createLiveBench({
   proofMs = 300_000,
   pollsPerSecond = 500,
+  newestBytes = 1e8,
   ...feedOptions
-}: Partial<FeedOptions> & {
+}: Partial<OpenPositionsOptions> & {
   readonly proofMs?: number;
   readonly pollsPerSecond?: number;
+  /** The memory of the newest lists. */
+  readonly newestBytes?: number;
 } = {}) {
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
@@ -32,11 +38,12 @@ export function createLiveBench({
   const freshness = new AccountFreshness(logicalClock, null, (account) =>
     feeds.accountChanged(account),
   );
-  const newestPositions = new NewestPositions(ledger, 1e8);
+  const newestPositions = new NewestPositions(ledger, newestBytes);
   const gateway = new ScriptedGateway(clock, ledger, logicalClock);
   const random = createSeededRandom(1).next;
-  const feeds = new Feeds({
+  const feeds = new OpenPositions({
     gateway,
+    joinedReads: new JoinedReads(logicalClock),
     sessions: gateway,
     newestPositions,
     freshness,

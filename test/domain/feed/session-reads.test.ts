@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { FeedOptions } from '../../../src/domain/feed/position-feeds.ts';
+import type { OpenPositionsOptions } from '../../../src/domain/feed/open-positions.ts';
 import { inSnapshot } from '../../../src/gateway/operations/holdings.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -130,7 +130,7 @@ test('a snapshot is read again at its maximum age, but not before the gateway’
   /** Serves a list to a query after this time. Returns the number of reads by then. */
   const readsAfter = async (ms: number) => {
     await clock.advance(ms);
-    feeds.served(phone, await gateway.getOpenPositions(phone, null));
+    await feeds.read(phone, { after: 1 });
     await clock.advance(0);
     return gateway.sessions.length;
   };
@@ -216,7 +216,7 @@ test('tokens without proof get no changes of the account', async () => {
   }
 });
 
-test.each<[string, Partial<FeedOptions>, number]>([
+test.each<[string, Partial<OpenPositionsOptions>, number]>([
   ['per five polls', {}, 24],
   ['per five polls at a longer interval', { pollMs: 2_000 }, 12],
   ['per SESSION_MAX_AGE_SECONDS if that is shorter', { sessionMaxAgeMs: 3_000 }, 40],

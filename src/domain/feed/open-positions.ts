@@ -2,12 +2,10 @@ import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
-import type { Clock } from '../../lib/clock.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { AccountFreshness } from '../account/account-freshness.ts';
 import type { JoinedReads } from '../account/joined-reads.ts';
 import { type NewestPositions, newer } from '../account/newest-positions.ts';
-import type { AccountProof, ProofLedger } from '../auth/proof.ts';
+import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { type FeedEvent, FeedState } from './feed-state.ts';
@@ -15,21 +13,24 @@ import { ListFeed, ListFeeds } from './list-feed.ts';
 import { SessionReads, type SessionReadsOptions } from './session-reads.ts';
 import type { FeedSubscription } from './subscription.ts';
 
-/** The services and settings from which the feeds of positions are made. */
-export interface FeedOptions extends SessionReadsOptions {
+export interface OpenPositionsOptions extends SessionReadsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly newestPositions: NewestPositions;
+  readonly joinedReads: JoinedReads;
 }
+
+const OPERATION = 'getOpenPositions';
+const EVICTED = 'the answer is older than a list that was served and evicted';
 
 /** The live list of one account's open positions, with the reads of op 10 for subscriptions to orders or session. */
 export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   readonly state: FeedState;
-  protected readonly operation = 'getOpenPositions';
-  readonly #options: FeedOptions;
+  protected readonly operation = OPERATION;
+  readonly #options: OpenPositionsOptions;
   /** Null until a subscription follows orders or session. */
   #sessionReads: SessionReads | null = null;
 
-  constructor(proof: AccountProof, options: FeedOptions, onClosed: () => void) {
+  constructor(proof: AccountProof, options: OpenPositionsOptions, onClosed: () => void) {
     super(proof, options, onClosed);
     this.#options = options;
     this.state = new FeedState(options.clock);
@@ -88,57 +89,12 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   }
 }
 
-/** The live positions of all accounts. Op 10 is read at its own pace. */
-export class Feeds extends ListFeeds<Feed, Position, PositionsAnswer, FeedEvent> {
-  readonly #options: FeedOptions;
-
-  constructor(options: FeedOptions) {
-    super(options, (proof, onClosed) => new Feed(proof, options, onClosed));
-    this.#options = options;
-  }
-
-  /** The list of a running feed, if a query can use it instead of a call. */
-  current(viewer: Viewer, proof = this.#options.ledger.account(viewer)): PositionsAnswer | null {
-    return this.of(proof)?.current ?? null;
-  }
-
-  /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
-  shown(viewer: Viewer, proof = this.#options.ledger.account(viewer)): FeedState | null {
-    const state = this.of(proof)?.state;
-    return state?.list ? state : null;
-  }
-
-  /** Called with each list that was served to the viewer by a call that was not a poll. */
-  served(
-    viewer: Viewer,
-    list: PositionsAnswer,
-    proof = this.#options.ledger.account(viewer),
-  ): void {
-    const { schedule, pollMs } = this.#options;
-    // A breaker does not open for 429s and broken answers, so it cannot report this recovery.
-    schedule.answered(pollMs);
-    this.of(proof)?.served(list);
-  }
-}
-
-interface OpenPositionsOptions {
-  readonly ledger: Pick<ProofLedger, 'account'>;
-  readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
-  readonly newestPositions: NewestPositions;
-  readonly clock: Clock;
-  readonly feeds: Pick<Feeds, 'current' | 'shown' | 'served'>;
-  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
-  readonly joinedReads: JoinedReads;
-}
-
-const OPERATION = 'getOpenPositions';
-const EVICTED = 'the answer is older than a list that was served and evicted';
-
-/** Reads the open positions for one answer: by one call of op 12, or without a call if a feed's list is recent enough. */
-export class OpenPositions {
+/** The open positions of all accounts: their live feeds, and the reads of queries, which use a recent list of a feed. */
+export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, FeedEvent> {
   readonly #options: OpenPositionsOptions;
 
   constructor(options: OpenPositionsOptions) {
+    super(options, (proof, onClosed) => new Feed(proof, options, onClosed));
     this.#options = options;
   }
 
@@ -160,12 +116,23 @@ export class OpenPositions {
     return isForgotten ? undefined : (session.positions.rows ?? undefined);
   }
 
+  /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
+  shown(viewer: Viewer, proof = this.#options.ledger.account(viewer)): FeedState | null {
+    const state = this.of(proof)?.state;
+    return state?.list ? state : null;
+  }
+
+  /** The list of a running feed, if a query can use it instead of a call. */
+  current(viewer: Viewer): PositionsAnswer | null {
+    return this.of(this.#options.ledger.account(viewer))?.current ?? null;
+  }
+
   async #liveList(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { feeds, freshness, clock } = this.#options;
-    if (feeds.current(viewer) === null) return null;
+    const { freshness, clock } = this.#options;
+    if (this.current(viewer) === null) return null;
     const startedAtMs = clock.now();
     // The list is looked up again, because an order at another replica makes the first one outdated.
-    const list = (await freshness.catchUp(viewer.account)) ? feeds.current(viewer) : null;
+    const list = (await freshness.catchUp(viewer.account)) ? this.current(viewer) : null;
     const ms = clock.now() - startedAtMs;
     if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
     return list;
@@ -183,24 +150,23 @@ export class OpenPositions {
   }
 
   async #fetch(viewer: Viewer): Promise<PositionsAnswer> {
-    const { gateway, ledger, newestPositions, feeds } = this.#options;
+    const { gateway, ledger, newestPositions, schedule, pollMs } = this.#options;
     const previous = this.#newestOf(viewer, ledger.account(viewer));
     const answer = await gateway.getOpenPositions(viewer, previous);
     // Asked again, because this call may have proved the token, and another may have ended its proof.
     const proof = ledger.account(viewer);
-    const list = newestPositions.offer(viewer, newer(this.#shown(viewer, proof), answer), proof);
+    const shown = this.shown(viewer, proof)?.list ?? null;
+    const list = newestPositions.offer(viewer, newer(shown, answer), proof);
     if (list === null) throw new GatewayError('unavailable', OPERATION, EVICTED);
-    feeds.served(viewer, list, proof);
+    // A breaker does not open for 429s and broken answers, so it cannot report this recovery.
+    schedule.answered(pollMs);
+    this.of(proof)?.served(list);
     return list;
   }
 
   /** A running feed keeps its list even if its newest list was evicted. */
   #newestOf(viewer: Viewer, proof: AccountProof | null): PositionsAnswer | null {
     const { newestPositions } = this.#options;
-    return newer(newestPositions.newest(viewer, proof), this.#shown(viewer, proof));
-  }
-
-  #shown(viewer: Viewer, proof: AccountProof | null): PositionsAnswer | null {
-    return this.#options.feeds.shown(viewer, proof)?.list ?? null;
+    return newer(newestPositions.newest(viewer, proof), this.shown(viewer, proof)?.list ?? null);
   }
 }
