@@ -45,7 +45,7 @@ export abstract class ListFeed<
 {
   abstract readonly state: ListState<Row, Answer, Event>;
   protected readonly proof: AccountProof;
-  protected readonly tokens: TokenRotation;
+  readonly tokens: TokenRotation;
   readonly #options: ListFeedOptions;
   readonly #scheduled: ScheduledPoll;
   readonly #retry: RetryPause;
@@ -83,10 +83,6 @@ export abstract class ListFeed<
   /** Called after each poll. */
   protected polled(): void {}
 
-  get isPolled(): boolean {
-    return !this.tokens.isEmpty;
-  }
-
   get subscriptionCount(): number {
     return this.tokens.subscriptionCount;
   }
@@ -101,10 +97,6 @@ export abstract class ListFeed<
 
   leave(subscription: FeedSubscription): void {
     this.tokens.leave(subscription);
-  }
-
-  maySend(viewer: Viewer): boolean {
-    return this.tokens.maySend(viewer);
   }
 
   get holdsFirstEvents(): boolean {
@@ -268,7 +260,7 @@ export class ListFeeds<
 
   /** The feeds that are polled now. */
   get running(): readonly Feed[] {
-    return [...this.#feeds.values()].filter(({ isPolled }) => isPolled);
+    return [...this.#feeds.values()].filter(({ tokens }) => !tokens.isEmpty);
   }
 
   /** Ends every subscription without an error, for the shutdown of the server. */

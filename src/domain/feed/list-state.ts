@@ -42,14 +42,8 @@ export abstract class ListState<
   status: FeedStatus = 'LIVE';
   readonly #timeline: Timeline<Row>;
   readonly #clock: Pick<Clock, 'dateOf'>;
-  /** The version of the last change. */
-  #version = SNAPSHOT;
-  /**
-   * The events of the present state: subscriptions at one version share one object, which is serialised once. The Map is
-   * replaced, never cleared: V8 allocates the new table of a cleared Map in old space, and a dead table there keeps its
-   * events until a major GC.
-   */
-  #events = new Map<number, Event>();
+  /** The version of the last change. Only this class and its subclass change it. */
+  version = SNAPSHOT;
   /** A nonce makes a cursor unknown to every other feed and view. It does not reveal the account. */
   readonly #nonces = new Map<FeedView, string>();
 
@@ -66,10 +60,6 @@ export abstract class ListState<
   /** Called with each list that differs from the one before. */
   protected tookList(_list: Answer, _change: ReturnType<Timeline<Row>['advance']>): void {}
 
-  get version(): number {
-    return this.#version;
-  }
-
   /** The same array until a row or the sequence of rows changes. */
   get rows(): readonly Row[] {
     return this.#timeline.rows;
@@ -80,37 +70,24 @@ export abstract class ListState<
     const { version, status: statusBefore } = this;
     this.status = status;
     if (list !== null && list.logicalTime > (this.list?.logicalTime ?? 0)) this.#takeList(list);
-    this.#events = new Map();
-    return this.#version !== version || status !== statusBefore;
+    return this.version !== version || status !== statusBefore;
   }
 
   /** The version that a cursor names; null if the cursor is not from this feed and view. */
   versionOf(view: FeedView, cursor: string | null): number | null {
     const { version = '', nonce } = CURSOR.exec(cursor ?? '')?.groups ?? {};
     const number = Number.parseInt(version, 36);
-    return nonce === this.#nonceOf(view) && number <= this.#version ? number : null;
+    return nonce === this.#nonceOf(view) && number <= this.version ? number : null;
   }
 
   /** The changes since a version; everything if the version is too old. */
   since(view: FeedView, version: number, ticks: boolean): Event {
-    // The key is one number for the version and two flags.
-    const key = 4 * version + 2 * Number(ticks) + Number(view === 'account');
-    const known = this.#events.get(key);
-    if (known !== undefined) return known;
-    const event = this.#compute(view, version, ticks) ?? this.since(view, SNAPSHOT, ticks);
-    this.#events.set(key, event);
-    return event;
+    return this.#compute(view, version, ticks) ?? this.since(view, SNAPSHOT, ticks);
   }
 
   /** Whether an event with the changes since a version has no change. */
   isEmpty(event: Event, _version: number): boolean {
     return !event.snapshot && isEmpty(event);
-  }
-
-  /** Called after a change in a version that follows the present one, or without a change to drop computed events. */
-  protected changed(version = this.#version): void {
-    this.#version = version;
-    this.#events = new Map();
   }
 
   protected dateOf(ms: number): Date {
@@ -123,9 +100,9 @@ export abstract class ListState<
     const isKnown = this.list !== null && this.rowsOf(this.list) === rows;
     this.list = list;
     if (isKnown) return;
-    const version = this.#version + 1;
+    const version = this.version + 1;
     const change = this.#timeline.advance(rows, version);
-    if (change.isChanged) this.#version = version;
+    if (change.isChanged) this.version = version;
     this.tookList(list, change);
   }
 
@@ -134,7 +111,7 @@ export abstract class ListState<
     if (changes === null) return null;
     const event = {
       ...changes,
-      cursor: `${this.#version.toString(36)}.${this.#nonceOf(view)}`,
+      cursor: `${this.version.toString(36)}.${this.#nonceOf(view)}`,
       snapshot: version === SNAPSHOT,
       status: this.status,
       // The list may have been read as soon as the call was sent.
