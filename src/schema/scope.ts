@@ -23,40 +23,6 @@ import { toToken } from '../lib/limits/request-caller.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
 import { InputError } from '../lib/public-error.ts';
 
-export type ById<T> = ReadonlyMap<string, T>;
-
-/**
- * Loads objects by id; null for an unknown id. Any number of ids cost one read of the whole list. While the read is under
- * way, a DataLoader batches the ids. Afterwards each look-up is synchronous, because a promise per row would cost more.
- */
-export class KeyedRead<T> {
-  readonly #read: () => MaybePromise<ById<T>>;
-  #all: ById<T> | undefined;
-  #loader: DataLoader<string, T | null> | undefined;
-
-  constructor(read: () => MaybePromise<ById<T>>) {
-    this.#read = read;
-  }
-
-  load(id: string): MaybePromise<T | null> {
-    if (this.#all === undefined && this.#loader === undefined) this.#begin();
-    if (this.#all !== undefined) return this.#all.get(id) ?? null;
-    return (this.#loader as DataLoader<string, T | null>).load(id);
-  }
-
-  #begin(): void {
-    const reading = this.#read();
-    if (!(reading instanceof Promise)) {
-      this.#all = reading;
-      return;
-    }
-    this.#loader = new DataLoader(async (ids) => {
-      this.#all = await reading;
-      return ids.map((id) => this.#all?.get(id) ?? null);
-    });
-  }
-}
-
 const MAX_IDS = 500;
 
 /** Records who has read, for the log. */
@@ -108,9 +74,8 @@ export class Scope implements OwnReads {
   #list: Promise<PositionsAnswer> | undefined;
   #catalog: MaybePromise<CatalogView> | undefined;
   #reads: Map<string, Promise<unknown>> | undefined;
-  #instruments: KeyedRead<Instrument> | undefined;
-  #positionsById: KeyedRead<Position> | undefined;
-  #ordersById: KeyedRead<Order> | undefined;
+  /** Batches the look-ups of instruments while the catalog is read. */
+  #instruments: DataLoader<string, Instrument | null> | undefined;
 
   constructor(services: Services, caller: Caller, record: ReadRecord, plan: Plan, after = 0) {
     this.#services = services;
@@ -203,9 +168,8 @@ export class Scope implements OwnReads {
     return this.#list;
   }
 
-  position(id: string): MaybePromise<Position | null> {
-    this.#positionsById ??= new KeyedRead(async () => byId(await this.positions()));
-    return this.#positionsById.load(id);
+  async position(id: string): Promise<Position | null> {
+    return (await this.positions()).find((one) => one.id === id) ?? null;
   }
 
   async positionTotals(): Promise<PositionTotals> {
@@ -224,9 +188,8 @@ export class Scope implements OwnReads {
     return (await this.session()).session.orders;
   }
 
-  order(id: string): MaybePromise<Order | null> {
-    this.#ordersById ??= new KeyedRead(async () => byId((await this.orders()) ?? []));
-    return this.#ordersById.load(id);
+  async order(id: string): Promise<Order | null> {
+    return (await this.orders())?.find((one) => one.id === id) ?? null;
   }
 
   async positionsIn(symbol: string): Promise<readonly Position[]> {
@@ -240,23 +203,22 @@ export class Scope implements OwnReads {
 
   /** Returns one version for the whole scope, so that the fields of an answer never mix two catalogs. */
   catalog(): MaybePromise<CatalogView> {
-    this.#catalog ??= this.#readCatalog();
+    this.#catalog ??= chain(
+      chain(this.viewer(), (viewer) => this.#services.catalogs.read(viewer)),
+      // Stored, so that later fields read it synchronously.
+      (view) => (this.#catalog = view),
+    );
     return this.#catalog;
   }
 
-  #readCatalog(): MaybePromise<CatalogView> {
-    return chain(this.viewer(), (viewer) => {
-      const view = this.#services.catalogs.read(viewer);
-      if (!(view instanceof Promise)) return view;
-      // Stored, so that later fields read it synchronously.
-      return view.then((received) => (this.#catalog = received));
-    });
-  }
-
+  /** Synchronous once the catalog is read, because a promise for each row would cost more. */
   instrument(id: string): MaybePromise<Instrument | null> {
-    this.#instruments ??= new KeyedRead(() =>
-      chain(this.catalog(), ({ version }): ById<Instrument> => version.byId),
-    );
+    const catalog = this.catalog();
+    if (!(catalog instanceof Promise)) return catalog.version.byId.get(id) ?? null;
+    this.#instruments ??= new DataLoader(async (ids) => {
+      const { byId } = (await catalog).version;
+      return ids.map((each) => byId.get(each) ?? null);
+    });
     return this.#instruments.load(id);
   }
 
@@ -295,10 +257,6 @@ export class Scope implements OwnReads {
   protected asViewer<T>(read: (viewer: Viewer) => MaybePromise<T>): Promise<T> {
     return promised(() => chain(this.viewer(), read));
   }
-}
-
-function byId<T extends { readonly id: string }>(list: readonly T[]): ById<T> {
-  return new Map(list.map((one) => [one.id, one]));
 }
 
 type Holding = Pick<Position | Order, 'symbol'>;
