@@ -1,4 +1,5 @@
-import { assertNotExpired, type Claims, decodeClaims, readClaims } from '../domain/auth/claims.ts';
+import { type Claims, decodeClaims, readClaims } from '../domain/auth/claims.ts';
+import { assertNotExpired } from '../domain/auth/identity.ts';
 import { UnauthenticatedError, UnknownKeyError } from '../domain/auth/token-errors.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
 import { ageSeconds, lifeMsOf } from '../domain/catalog/freshness.ts';

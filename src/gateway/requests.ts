@@ -1,7 +1,7 @@
 import type { Caller, WireCall } from './exchange.ts';
 import { UnsafePathError } from './gateway-error.ts';
 import { type DescribedOperation, type OperationTraits, TRADE } from './operation-traits.ts';
-import { TOKEN_HEADER, tokenHeader } from './operations/conventions.ts';
+import { BEFORE_TOKEN, TOKEN_HEADER } from './operations/conventions.ts';
 
 // A catalog has thousands of instruments and is fetched once an hour, so it is allowed more time and more bytes.
 const CATALOG_TIMEOUT_FACTOR = 6;
@@ -84,7 +84,7 @@ export class Requests {
   ): readonly string[] {
     const headers = this.#headers.concat(callHeaders, forwarded?.pairs ?? []);
     if (body !== undefined) headers.push('content-type', 'application/json');
-    if (token !== null && !isAnonymous) headers.push(TOKEN_HEADER, tokenHeader(token.text));
+    if (token !== null && !isAnonymous) headers.push(TOKEN_HEADER, BEFORE_TOKEN + token.text);
     this.#addUnlessFixed(headers, 'x-request-id', requestId);
     if (this.#settings.gatewayForwardClient) {
       this.#addUnlessFixed(headers, 'x-forwarded-for', client?.address);

@@ -281,11 +281,11 @@ export function liveList<Row extends Identified>(field: string, list: LiveList<R
       subscribe: async (_root, args, context): Promise<EventIterator<ListEvent<Row>>> =>
         watching(context, args, (proof, viewer) => {
           const { services } = context;
-          const feeds = services.ownLists.of(list, () => ({
+          const feeds = services.ownLists.of<Row>({
             name: field,
             isSame,
             read: (account, caller) => read(services, account, caller),
-          }));
+          });
           return feeds.watch(proof, viewer, args);
         }),
       resolve: (changes: ListEvent<Row>) => changes,

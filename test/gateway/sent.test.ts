@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { Caller } from '../../src/gateway/exchange.ts';
 import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
-import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
+import { BEFORE_TOKEN, TOKEN_HEADER } from '../../src/gateway/operations/conventions.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { GRANT } from '../../src/gateway/operations/login.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
@@ -40,7 +40,7 @@ test('a sign-in is sent without the token of its request, and other calls are se
   await opened.client.read(anyCaller, OPERATIONS.getCustomerId);
   expect(gateway.requests.map(({ headers }) => headers[TOKEN_HEADER])).toEqual([
     undefined,
-    tokenHeader(anyCaller.token?.text ?? ''),
+    `${BEFORE_TOKEN}${anyCaller.token?.text}`,
   ]);
 });
 

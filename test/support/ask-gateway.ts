@@ -1,5 +1,5 @@
 import { firstCallOf } from '../../src/gateway/operation-traits.ts';
-import { TOKEN_HEADER, tokenHeader } from '../../src/gateway/operations/conventions.ts';
+import { BEFORE_TOKEN, TOKEN_HEADER } from '../../src/gateway/operations/conventions.ts';
 import { MARKET_ORDER } from '../../src/gateway/operations/open-position.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
 import { OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
@@ -40,7 +40,7 @@ export function askGateway(
     method,
     headers: {
       'content-type': 'application/json',
-      ...(token !== null && { [TOKEN_HEADER]: tokenHeader(token) }),
+      ...(token !== null && { [TOKEN_HEADER]: BEFORE_TOKEN + token }),
     },
     ...(method !== 'GET' && { body: JSON.stringify(body) }),
   });

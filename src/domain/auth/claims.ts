@@ -1,6 +1,6 @@
 import type { Login } from '../../lib/account.ts';
 import { isObject } from '../../lib/json.ts';
-import { EXPIRY_LEEWAY_MS, UnauthenticatedError } from './token-errors.ts';
+import { UnauthenticatedError } from './token-errors.ts';
 
 export interface ClaimNames {
   readonly login: string;
@@ -32,12 +32,6 @@ export function expiryOf(token: string): number | null {
     return toExpiry(own(decodeClaims(token), 'exp'));
   } catch {
     return null;
-  }
-}
-
-export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: number): void {
-  if (claims.expiresAtMs !== null && nowMs >= claims.expiresAtMs + EXPIRY_LEEWAY_MS) {
-    throw new UnauthenticatedError('the token has expired');
   }
 }
 

@@ -2,9 +2,9 @@ import type { Caller } from '../../gateway/exchange.ts';
 import { growingLru, memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Token } from '../../lib/limits/request-caller.ts';
-import { assertNotExpired, type ClaimNames, type Claims, readClaims } from './claims.ts';
+import { type ClaimNames, type Claims, readClaims } from './claims.ts';
 import type { ProofLedger } from './proof.ts';
-import { UnauthenticatedError } from './token-errors.ts';
+import { EXPIRY_LEEWAY_MS, UnauthenticatedError } from './token-errors.ts';
 import type { Verify } from './verifier.ts';
 import { accountOf, type OwnReads, type Viewer } from './viewer.ts';
 
@@ -94,5 +94,11 @@ export class Identity {
   #reported(error: unknown): unknown {
     if (error instanceof UnauthenticatedError) this.#options.onRefused?.(error);
     return error;
+  }
+}
+
+export function assertNotExpired(claims: Pick<Claims, 'expiresAtMs'>, nowMs: number): void {
+  if (claims.expiresAtMs !== null && nowMs >= claims.expiresAtMs + EXPIRY_LEEWAY_MS) {
+    throw new UnauthenticatedError('the token has expired');
   }
 }

@@ -1,5 +1,6 @@
 import type { ReadTimes } from '../../gateway/exchange.ts';
 import type { Account } from '../../lib/account.ts';
+import { memo } from '../../lib/caches.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
@@ -9,7 +10,7 @@ import { type Comparison, type Identified, type ListEvent, ListState } from './l
 
 /** What a team's own live list reads, and how its rows are compared. */
 export interface ListSource<Row extends Identified> extends Comparison<Row> {
-  /** The name of the read for errors. */
+  /** The name of the field, which errors show too. */
   readonly name: string;
   readonly read: (account: AccountProof, viewer: Viewer) => Promise<readonly Row[]>;
 }
@@ -28,23 +29,21 @@ type OwnFeeds<Row extends Identified> = ListFeeds<OwnFeed<Row>, Row, Rows<Row>, 
 /** The team's own live lists. The feeds of each list are made when it is first watched. */
 export class OwnLists {
   readonly #options: OwnListOptions;
-  /** By the object that declares the list. */
-  readonly #lists = new Map<object, OwnFeeds<never>>();
+  /** By the name of the list. */
+  readonly #lists = new Map<string, OwnFeeds<never>>();
 
   constructor(options: OwnListOptions) {
     this.#options = options;
   }
 
-  of<Row extends Identified>(declaration: object, sourceOf: () => ListSource<Row>): OwnFeeds<Row> {
-    const known = this.#lists.get(declaration);
-    if (known !== undefined) return known as unknown as OwnFeeds<Row>;
-    const source = sourceOf();
-    const feeds: OwnFeeds<Row> = new ListFeeds(
-      this.#options,
-      (proof, onClosed) => new OwnFeed(proof, this.#options, source, onClosed),
-    );
-    this.#lists.set(declaration, feeds as unknown as OwnFeeds<never>);
-    return feeds;
+  of<Row extends Identified>(source: ListSource<Row>): OwnFeeds<Row> {
+    const options = this.#options;
+    const feedsByName = this.#lists as unknown as Map<string, OwnFeeds<Row>>;
+    return memo(feedsByName, source.name, () => {
+      return new ListFeeds(options, (proof, onClosed) => {
+        return new OwnFeed(proof, options, source, onClosed);
+      });
+    });
   }
 
   /** Called when a write may have changed the account. */

@@ -6,14 +6,13 @@ import { type Row, text } from '../scalars.ts';
 /** The header of a user's token, in lower case. */
 export const TOKEN_HEADER = 'authorization';
 
-export function tokenHeader(token: string): string {
-  return `Bearer ${token}`;
-}
+/** What precedes the token in that header. */
+export const BEFORE_TOKEN = 'Bearer ';
 
 /** The token in that header; null without one. */
 export function tokenIn(header: string | readonly string[] | undefined): string | null {
   const isBearer = typeof header === 'string' && /^Bearer /i.test(header);
-  return isBearer ? header.slice('Bearer '.length) : null;
+  return isBearer ? header.slice(BEFORE_TOKEN.length) : null;
 }
 
 /** The field by which the answer to an order, a refusal too, reports whether it was a success. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { TOKEN_HEADER, tokenHeader } from '../../../src/gateway/operations/conventions.ts';
+import { BEFORE_TOKEN, TOKEN_HEADER } from '../../../src/gateway/operations/conventions.ts';
 import { OPERATION_NAMES } from '../../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../../operations/all.ts';
 import { REQUESTS } from '../../operations/requests.ts';
@@ -38,7 +38,7 @@ test.each(OPERATION_NAMES)(
         'content-type': 'application/json',
         'content-length': String(request?.body.length),
       }),
-      ...(errors !== 'sign-in' && { [TOKEN_HEADER]: tokenHeader(token) }),
+      ...(errors !== 'sign-in' && { [TOKEN_HEADER]: BEFORE_TOKEN + token }),
       ...(name === 'getAllTickers' && { 'accept-encoding': 'gzip' }),
     });
   },
