@@ -40,6 +40,17 @@ test('a reader gets only the rows that have changed since its version', () => {
   expect(timeline.changes(9, false)).toMatchObject({ upserted: [{ id: 'c' }], opened: ['c'] });
 });
 
+test('a row of which only prices have changed is a tick, and the rows have the sequence of the last list', () => {
+  const { timeline, advance } = createTimeline();
+  advance([a, b]);
+  advance([position('a', { priceCurrent: 1 }), position('b', { comment: 'new' })]);
+  const both = { ticks: [{ id: 'a' }], upserted: [{ id: 'b' }] };
+  expect(timeline.changes(1, true)).toMatchObject(both);
+  const reversed = timeline.rows.toReversed();
+  advance(reversed);
+  expect(timeline.rows).toEqual(reversed);
+});
+
 test('a comparison considers every field', () => {
   for (const field of Object.keys(a) as (keyof Position)[]) {
     const other = { ...a, [field]: 'another' };
