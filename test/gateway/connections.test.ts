@@ -3,9 +3,11 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test, vi } from 'vitest';
+import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
+import { accepted } from '../support/ask-gateway.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { listenLocally } from '../support/local-server.ts';
@@ -28,7 +30,7 @@ test('reads and orders follow the gateway’s name to a new address', async () =
     createServer(({ method, socket }, response) => {
       calls.push(`${method} ${socket.localAddress}`);
       response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ success: true, customerId: '1' }));
+      response.end(JSON.stringify({ ...accepted(), ...CUSTOMER_ID.toWire({ customerId: '1' }) }));
     }),
     '0.0.0.0',
   );
@@ -52,7 +54,7 @@ test('reads and orders follow the gateway’s name to a new address', async () =
 test('an old connection takes no new call, and is closed only after its running call', async () => {
   const answers: (() => void)[] = [];
   await using gateway = await startScriptedGateway((socket) => {
-    answers.push(() => socket.write(answer(200, { customerId: '1', methods: [] })));
+    answers.push(() => socket.write(answer(200, CUSTOMER_ID.toWire({ customerId: '1' }))));
   });
   await using open = openClient(gateway.url);
   const first = open.client.read(anyCaller, OPERATIONS.getCustomerId);

@@ -12,8 +12,8 @@ export const getCustomerId = plainRead(OPERATIONS.getCustomerId, valueIn, {
   shows: 'cus_700001',
   answer: CUSTOMER_ID.toWire({ customerId: 'c-1' }),
   odd: [
-    [{ customerId: 'cus_1' }, 'cus_1'],
-    [{ customerId: 7 }, null],
+    [CUSTOMER_ID.toWire({ customerId: 'cus_1' }), 'cus_1'],
+    [{ [CUSTOMER_ID.names.customerId]: 7 }, null],
     [{}, null],
     [null, null],
     ['cus_1', null],

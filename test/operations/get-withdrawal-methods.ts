@@ -1,8 +1,8 @@
-import { methodsIn } from '../../src/gateway/operations/get-withdrawal-methods.ts';
+import { METHOD, methodsIn } from '../../src/gateway/operations/get-withdrawal-methods.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { plainRead } from './operation-case.ts';
 
-export const row = {
+export const methodValues = {
   id: 7,
   title: 'Bank',
   icon: 'bank',
@@ -11,6 +11,7 @@ export const row = {
   status: 'APPROVED',
   subtitle: '**** 1',
 };
+const row = METHOD.toWire(methodValues);
 
 export const getWithdrawalMethods = plainRead(OPERATIONS.getWithdrawalMethods, methodsIn, {
   field: 'withdrawalMethods',
@@ -22,6 +23,6 @@ export const getWithdrawalMethods = plainRead(OPERATIONS.getWithdrawalMethods, m
     ...[[row], {}, null, [[null]], ['x'], '[[]]'].map((body) => [body, null] as const),
     [[], []],
     [[[]], []],
-    [[[row], [], [row]], [0, 2].map((group) => ({ ...row, id: '7', group }))],
+    [[[row], [], [row]], [0, 2].map((group) => ({ ...methodValues, id: '7', group }))],
   ],
 });

@@ -22,7 +22,7 @@ test.each([
   'an order with %s is answered with 200 and success false',
   async (_what, change, error) => {
     await using place = await openSandbox();
-    const answer = await place.as('fresh@example.com').ask('openPosition', orderBody(change));
+    const answer = await place.as('fresh@example.com').outcome(change);
     expect(answer.status).toBe(200);
     const message = expect.any(String);
     const refusal = SUBMITTED.toWire({ success: false, orderId: '', error, message });

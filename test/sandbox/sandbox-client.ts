@@ -48,15 +48,18 @@ function createSandboxClient(sandbox: Sandbox, token: string | null) {
     if (read === null) throw new Error('The sandbox answered no session');
     return read;
   };
+  /** The answer that shows the outcome of an order by op 4. Of a gateway that answers 202, it is that of its look-up. */
+  const outcome = (change: OrderChange) => ask('openPosition', orderBody(change));
   return {
     token,
     ask,
     session,
     positions: async () => (await session()).positions,
     orders: async () => (await session()).orders,
+    outcome,
     /** Places an order by op 4 and returns its id. */
     async order(change: OrderChange): Promise<string> {
-      const { body } = await ask('openPosition', orderBody(change));
+      const { body } = await outcome(change);
       const read = SUBMITTED.read(body, readingIn('auto'));
       if (read?.success === false)
         throw new Error(`The order was refused: ${JSON.stringify(body)}`);

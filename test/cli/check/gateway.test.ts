@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../../src/gateway/operations.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { makeCertificate } from '../../support/certificate.ts';
@@ -114,7 +115,8 @@ test.each([
 
 test('a group that is unsafe in a path is never sent', async () => {
   await using gateway = await startGateway();
-  const body = { login: 700001, group: '../..' };
+  const { login, group } = SESSION.names;
+  const body = { [login]: 700001, [group]: '../..' };
   gateway.fail({ operation: 'getSession', kind: 'status', status: 200, body, login: 700001 });
   const { problems } = await checkOf(gateway);
   expect(problems).toContainEqual(expect.stringMatching(/^op 1: Nothing was sent: .*"group"/));

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { SESSION } from '../../../src/gateway/operations/get-session.ts';
+import { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { useSignedInApp } from '../../support/signed-in-app.ts';
@@ -11,12 +14,16 @@ interface Row {
 }
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => id).toSorted();
 
-const rows = (...names: string[]) => names.map((id) => ({ id, symbol: 'AAPL' }));
+const rows = (...names: string[]) =>
+  names.map((id) => ({ [POSITION.names.id]: id, [POSITION.names.symbol]: 'AAPL' }));
+const openPositions = (...names: string[]) => ({
+  [OPEN_POSITIONS.names.positions]: rows(...names),
+});
 const snapshot = (orders: string[], positions: string[]) => ({
-  login: 700001,
-  group: 'standard-usd',
-  orders: rows(...orders),
-  positions: rows(...positions),
+  [SESSION.names.login]: 700001,
+  [SESSION.names.group]: 'standard-usd',
+  [SESSION.names.orders]: rows(...orders),
+  [SESSION.names.positions]: rows(...positions),
 });
 
 /** Executes a pending order of the account. Returns its id, which the new position has too. */
@@ -57,7 +64,7 @@ describe('orders together with positions', () => {
     const fake = (operation: 'getSession' | 'getOpenPositions', body: unknown, delayMs = 0) =>
       app.sandbox.fail({ operation, kind: 'status', status: 200, body, delayMs });
     // The list arrives after the snapshot.
-    fake('getOpenPositions', { positions: rows(...inList) }, 200);
+    fake('getOpenPositions', openPositions(...inList), 200);
     fake('getSession', snapshot([], inSnapshot));
     if (hasFeed) {
       const watcher = client.watch();
@@ -73,7 +80,7 @@ describe('orders together with positions', () => {
   });
 
   test('are answered unchanged if an order is missing from the gateway’s list of positions', async () => {
-    screen.fake('getOpenPositions', { positions: rows('p') });
+    screen.fake('getOpenPositions', openPositions('p'));
     screen.fake('getSession', snapshot(['o'], []));
     const document =
       '{ orders { id } again: orders { id } order(id: "o") { id } positions { id } instrument(id: "AAPL") { orders { id } } }';
@@ -93,7 +100,7 @@ describe('orders together with positions', () => {
     expect(data.session.positions).toHaveLength(6);
     expect(errors).toHaveLength(1);
     screen.app.sandbox.clearFaults();
-    const { positions: _, ...without } = snapshot(['o'], []);
+    const { [SESSION.names.positions]: _, ...without } = snapshot(['o'], []);
     screen.fake('getSession', without);
     const again = await screen.ask('{ orders { id } positions { id } }', screen.otherToken());
     expect(again.data.orders).toEqual([{ id: 'o' }]);
@@ -106,7 +113,7 @@ describe('orders alone', () => {
     screen.fake('getSession', snapshot(['filled'], []), { times: 1 });
     screen.fake('getSession', snapshot([], ['filled']));
     await screen.read('{ orders { id } }');
-    screen.fake('getOpenPositions', { positions: rows('filled') });
+    screen.fake('getOpenPositions', openPositions('filled'));
     await screen.read('{ session { positions { id } } }', screen.otherToken());
     expect(await screen.read('{ session { positions { id } } orders { id } }')).toEqual({
       session: { positions: [{ id: 'filled' }] },
@@ -134,9 +141,9 @@ describe('orders alone', () => {
 
 test('lists that differ permanently are read again once, and then no more often than lists that agree', async () => {
   const { positions } = await screen.read('{ positions { id } }');
-  const [, ...others] = positions.map(({ id }: { id: string }) => ({ id, symbol: 'AAPL' }));
+  const [, ...others] = ids(positions);
   // Op 12 lacks a row of op 10.
-  screen.fake('getOpenPositions', { positions: others });
+  screen.fake('getOpenPositions', openPositions(...others));
   for (let read = 0; read < 24; read += 1) {
     const { session } = await screen.read('{ session { balance } positions { id } }');
     expect(session.balance).toEqual(expect.any(Number));

@@ -1,17 +1,21 @@
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
+import { TOKEN_HEADER, tokenHeader } from '../../../src/gateway/operations/conventions.ts';
+import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { SandboxProxy } from '../../../src/sandbox/page/sandbox-proxy.ts';
 import { statusesOf } from '../../end-to-end/chaos/raw-connection.ts';
 import { startTestApp } from '../../support/app.ts';
+import { pathOf } from '../../support/ask-gateway.ts';
 import { rawRequest } from '../../support/raw-request.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 
 const app = sharedApp();
 beforeEach(() => app.sandbox.clearCalls());
 
-const GATEWAY_PATH = '/sandbox/gateway/trading/session/700001';
+const GATEWAY = '/sandbox/gateway';
+const SESSION_PATH = GATEWAY + pathOf('getSession');
 const bearer = () => ({
-  authorization: `Bearer ${app.sandbox.token({ email: 'demo@example.com' })}`,
+  [TOKEN_HEADER]: tokenHeader(app.sandbox.token({ email: 'demo@example.com' })),
 });
 
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
@@ -44,7 +48,7 @@ test('with CORS_ORIGINS only the server’s own page reaches the controls', asyn
 
 test('the controls are closed in production, and to a proxy with HTTP/1.0', async () => {
   await using production = await startTestApp({ NODE_ENV: 'production', SANDBOX: 'on' });
-  for (const path of ['/sandbox/calls', GATEWAY_PATH]) {
+  for (const path of ['/sandbox/calls', SESSION_PATH]) {
     expect((await rawRequest(production.url + path, { headers: bearer() })).status).toBe(404);
     const old = `GET ${path} HTTP/1.0\r\nhost: ${new URL(app.url).host}\r\n\r\n`;
     expect(await statusesOf(app.url, old)).toContain('404');
@@ -62,7 +66,7 @@ test.each([
 ])(
   'pages of other sites, DNS rebinding and clients behind a proxy cannot reach the controls: %j',
   async (headers) => {
-    for (const path of ['/sandbox/calls', GATEWAY_PATH]) {
+    for (const path of ['/sandbox/calls', SESSION_PATH]) {
       const { status } = await rawRequest(app.url + path, { headers: { ...bearer(), ...headers } });
       expect(status, path).toBe(404);
     }
@@ -83,7 +87,7 @@ test.each([
   '/sandbox/gateway',
 ])('a path that leaves the controls or the operations is not forwarded: %s', async (path) => {
   const { host } = new URL(app.url);
-  const bytes = `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${bearer().authorization}\r\n\r\n`;
+  const bytes = `GET ${path} HTTP/1.1\r\nhost: ${host}\r\n${TOKEN_HEADER}: ${bearer()[TOKEN_HEADER]}\r\n\r\n`;
   // The second answer belongs to the request that closes the connection.
   expect(await statusesOf(app.url, bytes)).toEqual(['404', '200']);
   expect(app.sandbox.calls()).toBe(0);
@@ -91,27 +95,25 @@ test.each([
 
 test('answers of the gateway’s operations are passed on unchanged, and a reset becomes a 502', async () => {
   const headers = { ...bearer(), 'accept-encoding': 'gzip' };
-  const session = await rawRequest(app.url + GATEWAY_PATH, { headers });
-  expect(JSON.parse(session.text)).toMatchObject({ login: 700001, group: 'standard-usd' });
-  const catalog = await rawRequest(`${app.url}/sandbox/gateway/trading/tickers/standard-usd`, {
-    headers,
-  });
+  const session = await rawRequest(app.url + SESSION_PATH, { headers });
+  const { login, group } = SESSION.names;
+  expect(JSON.parse(session.text)).toMatchObject({ [login]: 700001, [group]: 'standard-usd' });
+  const catalogOf = (path: string) => rawRequest(`${app.url}${GATEWAY}${path}`, { headers });
+  const catalog = await catalogOf(pathOf('getAllTickers'));
   expect(catalog.headers['content-encoding']).toBe('gzip');
   expect(Number(catalog.headers['content-length'])).toBe(catalog.bytes.length);
   expect(JSON.parse(String(gunzipSync(catalog.bytes)))).toHaveLength(500);
-  const encoded = await rawRequest(`${app.url}/sandbox/gateway/trading/tickers/a%5Cb%20c?x=1`, {
-    headers,
-  });
+  const encoded = await catalogOf(`${pathOf('getAllTickers', { group: 'a\\b c' })}?x=1`);
   expect(JSON.parse(encoded.text)).toMatchObject({ details: { group: 'a\\b c' } });
   app.sandbox.fail({ operation: 'getSession', kind: 'reset-before', times: 1 });
-  const { status } = await rawRequest(app.url + GATEWAY_PATH, { headers: bearer() });
+  const { status } = await rawRequest(app.url + SESSION_PATH, { headers: bearer() });
   expect(status).toBe(502);
   expect(app.logged.filter((line) => line.includes('a fault of'))).toEqual([]);
 });
 
 test('controls and operations answer a body that is too large with 413', async () => {
   const body = 'x'.repeat(8_000_000);
-  const wallet = 'gateway/payments/client/add-crm-crypto-wallet';
+  const wallet = `gateway${pathOf('addCryptoWallet')}`;
   for (const path of ['faults', wallet]) {
     const answer = await fetch(`${app.url}/sandbox/${path}`, { method: 'POST', body });
     expect([path, answer.status]).toEqual([path, 413]);
