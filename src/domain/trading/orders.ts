@@ -35,6 +35,8 @@ const FOLLOW_POLL_MS = 100;
 // A reservation that arrives later is released, and its order is not sent: if this process was frozen, another process may
 // have assumed that it is dead, and have reserved the key.
 const RESERVE_PATIENCE_MS = 5_000;
+// Only a store whose clock is wrong, or was set back, still counts such an order as in flight.
+const UNDECIDED = 'an order of another process has not ended in its time';
 /** The attempts to close a key. One fails only if an order has used the key meanwhile, and has ended in an error. */
 const VOID_ATTEMPTS = 10;
 
@@ -272,7 +274,8 @@ export class Orders {
         record = next;
         if (isLast) break;
       }
-      return isPending(record) ? await this.#recorder.cutOff(account, key, record) : record;
+      if (isPending(record)) throw new RecordsUnavailableError(UNDECIDED);
+      return record;
     } finally {
       cancel();
     }

@@ -15,7 +15,6 @@ import { RecordsUnavailableError } from '../../store/refusals.ts';
 import { agree, isSettled } from '../../store/settlement.ts';
 import type { DomainMetrics } from '../domain-metrics.ts';
 import { type OrderLines, outcomeOf } from './order-line.ts';
-import { unknownSince } from './outcome.ts';
 
 export interface RecorderOptions {
   readonly records: OrderRecords;
@@ -93,19 +92,6 @@ export class Recorder {
     // id. A record with an outcome is kept, because an operator has settled its order.
     const isReleased = latest.reservation.id === record?.id && record.outcome === null;
     return isReleased ? null : record;
-  }
-
-  /**
-   * Records another process's overdue order as unknown. This precedes the client's answer, because until then a release
-   * could free the key. Returns the record, or null if the key was freed.
-   */
-  async cutOff(account: Account, key: string, overdue: OrderRecord): Promise<OrderRecord | null> {
-    const order = { account, key, ...overdue };
-    const kept = await this.#options.records.settle(order, unknownSince(order.reservedAtMs));
-    const found = await this.find(account, key);
-    if (found?.id !== overdue.id) return null;
-    if (kept === null) this.#reportCutOff(order);
-    return found;
   }
 
   /** Logs each order whose process was killed, for this and other replicas. */
