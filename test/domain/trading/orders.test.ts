@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
 import { InputError } from '../../../src/lib/public-error.ts';
+import { recordId } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { keyOf } from '../../support/order-keys.ts';
