@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { beforeEach, expect, test } from 'vitest';
-import { TOKEN_HEADER, tokenHeader } from '../../../src/gateway/operations/conventions.ts';
+import { BEFORE_TOKEN, TOKEN_HEADER } from '../../../src/gateway/operations/conventions.ts';
 import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { SandboxProxy } from '../../../src/sandbox/page/sandbox-proxy.ts';
 import { statusesOf } from '../../end-to-end/chaos/raw-connection.ts';
@@ -15,7 +15,7 @@ beforeEach(() => app.sandbox.clearCalls());
 const GATEWAY = '/sandbox/gateway';
 const SESSION_PATH = GATEWAY + pathOf('getSession');
 const bearer = () => ({
-  [TOKEN_HEADER]: tokenHeader(app.sandbox.token({ email: 'demo@example.com' })),
+  [TOKEN_HEADER]: `${BEFORE_TOKEN}${app.sandbox.token({ email: 'demo@example.com' })}`,
 });
 
 const post = (path: string, body: object, headers: Record<string, string> = {}) =>
