@@ -2,7 +2,7 @@ import { type Claims, decodeClaims, readClaims } from '../domain/auth/claims.ts'
 import { assertNotExpired } from '../domain/auth/identity.ts';
 import { UnauthenticatedError, UnknownKeyError } from '../domain/auth/token-errors.ts';
 import { createVerifier } from '../domain/auth/verifier.ts';
-import { ageSeconds, lifeMsOf } from '../domain/catalog/freshness.ts';
+import { ageSeconds, lifeMsOf } from '../domain/catalog/group-catalog.ts';
 import type { ReadOperation } from '../gateway/define-operation.ts';
 import { INSTRUMENT, type ModifiedCatalog } from '../gateway/operations/get-all-tickers.ts';
 import type { Session } from '../gateway/operations/get-session.ts';

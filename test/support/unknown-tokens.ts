@@ -1,5 +1,5 @@
 import type { ProofLedger } from '../../src/domain/auth/proof.ts';
-import { UnknownTokens } from '../../src/domain/auth/unknown-tokens.ts';
+import { UnknownTokens } from '../../src/domain/auth/trading-limits.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import { KnownKeys } from '../../src/lib/limits/known-keys.ts';
 import { createTestLimiter } from './limits.ts';

@@ -5,8 +5,7 @@ import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { AccountFreshness } from './account-freshness.ts';
-import type { JoinedReads } from './joined-reads.ts';
+import type { AccountFreshness, JoinedReads } from './joined-reads.ts';
 import type { NewestPositions } from './newest-positions.ts';
 
 export interface SessionsOptions {

@@ -8,7 +8,7 @@ import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName, type OrderCall } from '../../gateway/operations.ts';
 import type { ProofLedger } from './proof.ts';
 import { NoGroupError } from './token-errors.ts';
-import type { UnknownTokens } from './unknown-tokens.ts';
+import type { UnknownTokens } from './trading-limits.ts';
 import type { Viewer } from './viewer.ts';
 
 interface ViewerGatewayParts {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Instrument } from '../../gateway/operations/get-all-tickers.ts';
 import { Slices } from '../../lib/event-loop-turns.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { buildIndex, type CatalogIndex } from './search/catalog-index.ts';
+import { buildIndex, type CatalogIndex } from './search/search-index.ts';
 import { compareText } from './sorting.ts';
 
 /** One immutable state of a group's catalog. */

@@ -1,6 +1,6 @@
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { AccountFreshness } from '../account/account-freshness.ts';
+import type { AccountFreshness } from '../account/joined-reads.ts';
 import type { Sessions } from '../account/sessions.ts';
 import { RetryPause } from '../retry-pause.ts';
 import type { FeedState } from './feed-state.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
+import { AccountFreshness } from '../../../src/domain/account/joined-reads.ts';
 import { textOf } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';

@@ -1,5 +1,4 @@
-import { AccountFreshness } from '../../../src/domain/account/account-freshness.ts';
-import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { AccountFreshness, JoinedReads } from '../../../src/domain/account/joined-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
-import { UnknownTokens } from '../../../src/domain/auth/unknown-tokens.ts';
+import { UnknownTokens } from '../../../src/domain/auth/trading-limits.ts';
 import { GatewayError } from '../../../src/gateway/gateway-error.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { KnownKeys, type SharedKeys } from '../../../src/lib/limits/known-keys.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CatalogView } from '../../../src/domain/catalog/catalogs.ts';
-import { timesOf } from '../../../src/domain/catalog/freshness.ts';
+import { timesOf } from '../../../src/domain/catalog/group-catalog.ts';
 import type { CatalogAnswer } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type CatalogWorld, FRESH, HOUR_MS, MINUTE_MS, openCatalogWorld } from './catalog-world.ts';

@@ -7,8 +7,9 @@ import {
 import {
   encodeCursor,
   type InstrumentOrder,
-} from '../../../../src/domain/catalog/paging/instrument-order.ts';
-import { type PageRequest, pageOf } from '../../../../src/domain/catalog/paging/page.ts';
+  type PageRequest,
+  pageOf,
+} from '../../../../src/domain/catalog/paging/page.ts';
 import type { Instrument } from '../../../../src/gateway/operations/get-all-tickers.ts';
 import { instrument } from '../instruments.ts';
 
