@@ -7,6 +7,8 @@ export interface RecordedRequest {
   readonly path: string;
   /** Null for an unknown path. */
   readonly operation: OperationName | null;
+  /** Whether it begins the operation, and so counts as a call of it. */
+  readonly isCounted: boolean;
   readonly login: number | null;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -24,7 +26,7 @@ export interface CallCounts {
 const REMEMBERED_REQUESTS = 1_000;
 const REMEMBERED_LOGINS = 10_000;
 
-/** Records all calls as counts, and the last requests in full. */
+/** Counts the calls of operations, without the look-ups after them, and records the last requests in full. */
 export class Observations {
   readonly #operations = new Map<OperationName, number>();
   readonly #logins = new Map<number, Map<OperationName, number>>();
@@ -35,8 +37,8 @@ export class Observations {
   note(request: RecordedRequest): void {
     this.#requests[this.#next] = request;
     this.#next = (this.#next + 1) % REMEMBERED_REQUESTS;
-    const { operation, login } = request;
-    if (operation === null) return;
+    const { operation, isCounted, login } = request;
+    if (operation === null || !isCounted) return;
     increment(this.#operations, operation);
     if (login === null) return;
     const known = this.#logins.get(login);

@@ -4,6 +4,8 @@ export interface Route {
   readonly operation: OperationName;
   /** The name of the call in the operation's file. */
   readonly call: string;
+  /** Whether it is the operation's first call. An order's look-ups are further ones. */
+  readonly isFirst: boolean;
   /** The decoded values of the path's `{parameters}`. */
   readonly params: Readonly<Record<string, string>>;
 }
@@ -21,12 +23,15 @@ export class Routes {
 
   constructor(mobileWallet: string) {
     const rows = OPERATION_NAMES.flatMap((operation) =>
-      Object.entries<HttpCall>(OPERATIONS[operation].calls).map(([call, { method, path }]) => ({
-        operation,
-        call,
-        verb: method,
-        path: path.replace('{provider}', encodeURIComponent(mobileWallet)),
-      })),
+      Object.entries<HttpCall>(OPERATIONS[operation].calls).map(
+        ([call, { method, path }], index) => ({
+          operation,
+          call,
+          isFirst: index === 0,
+          verb: method,
+          path: path.replace('{provider}', encodeURIComponent(mobileWallet)),
+        }),
+      ),
     );
     // A path without a parameter precedes one with a parameter in its place.
     const sorted = rows.toSorted((a, b) => parametersIn(a.path) - parametersIn(b.path));
@@ -38,7 +43,9 @@ export class Routes {
     for (const row of this.#rows) {
       const match = row.verb === verb ? row.pattern.exec(path) : null;
       const params = match && decoded(match.groups ?? {});
-      if (params !== null) return { operation: row.operation, call: row.call, params };
+      if (params === null) continue;
+      const { operation, call, isFirst } = row;
+      return { operation, call, isFirst, params };
     }
     return null;
   }

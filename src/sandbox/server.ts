@@ -54,6 +54,7 @@ async function serve(
     method: verb,
     path: request.url ?? '/',
     operation: route?.operation ?? null,
+    isCounted: route?.isFirst === true,
     login: claims?.login ?? null,
     headers: request.headers,
     body: bytes === null ? '' : bytes.toString('utf8', 0, SHOWN_BODY_BYTES),
