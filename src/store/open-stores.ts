@@ -1,9 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { access, constants, mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { assertPlainFile } from '../lib/read-plain-file.ts';
 import { reasonOf } from '../lib/reason-of.ts';
 import type { OperatorRecords } from './operator-records.ts';
 import type { RedisOrderRecordsOptions } from './redis/order-store.ts';
 import type { SharedStore } from './shared-store.ts';
-import { checkFilePath } from './sqlite/check-file-path.ts';
 import type { NewFile } from './sqlite/file-schema.ts';
 import { OperatorFile } from './sqlite/sqlite-operator.ts';
 import { openSqliteOrderRecords } from './sqlite/sqlite-records.ts';
@@ -46,4 +48,25 @@ async function openOwnStores({ orderStore: path, ...given }: StoreOptions): Prom
   const isInMemory = !isFile || (given.isInspection === true && !existsSync(path));
   const records = await openSqliteOrderRecords({ ...given, path: isInMemory ? ':memory:' : path });
   return { records, replicas: null };
+}
+
+/** Refuses paths that cannot hold a store. An inspection creates no folder. */
+async function checkFilePath(
+  path: string,
+  { makesFolder = false, isInspection = false },
+): Promise<void> {
+  const folder = dirname(resolve(path));
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) {
+    // The volume with the earlier orders may not be mounted, or the path may be mistyped.
+    if (!makesFolder) {
+      throw new StoreError(`there is no folder ${folder}: mount its volume, or create it`);
+    }
+    if (isInspection) return;
+    await mkdir(folder, { mode: 0o700, recursive: true });
+  } else if (!found.isDirectory()) throw new StoreError(`${folder} is not a folder`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined) assertPlainFile(stats);
+  // SQLite and the mark create files in the same folder.
+  await access(folder, constants.W_OK | constants.X_OK);
 }

@@ -44,7 +44,7 @@ import {
   type RedisOrderRecordsOptions,
 } from './order-store.ts';
 import { RedisHealth } from './redis-health.ts';
-import { FORGETFUL, missingReplicas } from './script-head.ts';
+import { FORGETFUL } from './script-head.ts';
 import { LOOK, type StoreLook } from './store-look.ts';
 
 /** The time between two looks at the store. */
@@ -97,7 +97,7 @@ export class RedisOrderRecords implements OrderRecords {
     try {
       const answer = await this.store.write(RESERVE, valuesOf(reservation));
       if (answer.kind === 'reserved') return { reserved: true, reservation };
-      return { reserved: false, record: this.recordIn(answer) };
+      return { reserved: false, record: this.#recordIn(answer) };
     } catch (error) {
       const mayBeWritten = error instanceof RedisSilentError || error instanceof NotCopiedError;
       if (mayBeWritten && this.#toRelease.size < MAX_TO_RELEASE) {
@@ -145,11 +145,11 @@ export class RedisOrderRecords implements OrderRecords {
     const found = await this.store.run(FIND, values);
     const isRefusal = found.kind !== 'none' && found.kind !== 'record';
     if (isRefusal || (found.kind === 'record' && !isClosed(recordOf(found)))) {
-      return this.recordIn(found);
+      return this.#recordIn(found);
     }
     // An order's record counts at once, anything else only once enough replicas of Redis agree.
     const agreed = await inTime(this.#options.clock, this.store.write(FIND, values));
-    return agreed.kind === 'none' ? null : this.recordIn(agreed);
+    return agreed.kind === 'none' ? null : this.#recordIn(agreed);
   }
 
   async voidKey(key: OrderKey): Promise<VoidAnswer> {
@@ -157,7 +157,7 @@ export class RedisOrderRecords implements OrderRecords {
     const reservation = closedReservation(key, dates().laterMs);
     const values = { ...valuesOf(reservation), outcome: JSON.stringify(CLOSED) };
     const answer = await inTime(clock, this.store.write(VOID, values));
-    const record = this.recordIn(answer);
+    const record = this.#recordIn(answer);
     return { voided: record.id === reservation.id, record };
   }
 
@@ -180,9 +180,8 @@ export class RedisOrderRecords implements OrderRecords {
 
   /** Why orders are not sent for lack of replicas of Redis; null if there are enough. */
   copiesReason(): string | null {
-    const { wanted, isLate } = this.store;
-    const tooFew = this.#seen && missingReplicas(this.#seen.connected, wanted);
-    return tooFew ?? (isLate ? 'replicas of Redis answer too late' : null);
+    const late = this.store.isLate ? 'replicas of Redis answer too late' : null;
+    return this.#seen?.missing ?? late;
   }
 
   /** Whether a restart of Redis would lose orders, although the settings do not accept that. */
@@ -199,7 +198,7 @@ export class RedisOrderRecords implements OrderRecords {
       let seen = await this.store.run(LOOK, {});
       // A loss that enough replicas of Redis have can be given an end. Without them, WAIT would only delay orders.
       const isEndless = seen.sinceMs === undefined && !this.store.isLossConfirmed;
-      if (isEndless && !isInspection && seen.connected >= this.store.wanted) {
+      if (isEndless && !isInspection && seen.missing === undefined) {
         await this.store.write(LOOK, {}).catch(() => {});
         seen = await this.store.run(LOOK, {});
       }
@@ -264,7 +263,7 @@ export class RedisOrderRecords implements OrderRecords {
   }
 
   /** Returns the record of an answer; throws if the answer is a refusal. */
-  recordIn(answer: FoundRecord | Refusal): OrderRecord {
+  #recordIn(answer: FoundRecord | Refusal): OrderRecord {
     if (answer.kind === 'record') return recordOf(answer);
     throw this.#errorOf(answer);
   }

@@ -28,11 +28,6 @@ const EVICTED = 'Redis has dropped the record of this key before its time (see m
 const MISSING_REPLICAS =
   'replicas of Redis are connected, and a failover would forget orders (REDIS_REPLICAS)';
 
-/** Says that replicas of Redis are missing; null if there are enough. */
-export function missingReplicas(connected: number, wanted: number): string | null {
-  return connected >= wanted ? null : `${connected} of ${wanted} ${MISSING_REPLICAS}`;
-}
-
 /** The format of the keys. Processes of different versions must not share records. */
 const VERSION = 5;
 /** How many losses a marker remembers. A process that knows of none of them reports another one. */

@@ -11,8 +11,8 @@ export interface StoreLook {
   readonly isHeld: boolean;
   /** Unknown keys that were made until then are refused; absent after a loss until it is decided. */
   readonly sinceMs?: number;
-  /** The number of connected replicas of Redis. */
-  readonly connected: number;
+  /** Says that replicas of Redis are missing. */
+  readonly missing?: string;
   /** Whether a restart of Redis loses nothing. */
   readonly isDurable: boolean;
   /** The policy by which Redis may evict records. */
@@ -39,7 +39,7 @@ return {
   hasRejected = countLive(rejected) > 0,
   isHeld = mark.held == '1',
   sinceMs = tonumber(mark.since),
-  connected = connected(),
+  missing = (missingReplicas() or {}).message,
   isDurable = isDurable(),
   eviction = isBounded and policy ~= 'noeviction' and policy or nil,
   refusal = type(probe) == 'table' and probe.err or nil,
