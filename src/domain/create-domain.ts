@@ -6,7 +6,7 @@ import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { Log } from '../lib/log.ts';
 import type { Dates } from '../store/dates.ts';
 import type { SharedStore } from '../store/shared-store.ts';
-import { AccountFreshness, JoinedReads } from './account/joined-reads.ts';
+import { AccountReads } from './account/account-reads.ts';
 import { NewestPositions } from './account/newest-positions.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
@@ -88,22 +88,19 @@ export function createDomain(parts: DomainParts) {
   const writeLimits = new WriteLimits(limiter, knownTokens);
 
   // Reads of accounts.
-  const joinedReads = new JoinedReads(logicalClock);
   const versions = replicas?.accountVersions ?? null;
-  const freshness = new AccountFreshness(logicalClock, versions, (account) => {
-    joinedReads.written(account);
-    openPositions.accountChanged(account);
-  });
+  const accountReads = new AccountReads(logicalClock, versions, (account) =>
+    openPositions.accountChanged(account),
+  );
   const gateway = createViewerGateway({
     client,
     ledger,
     unknownTokens,
-    onWritten: ({ account }) => joinedReads.written(account),
+    onWritten: ({ account }) => accountReads.written(account),
   });
   const newestPositions = new NewestPositions(ledger, cacheBytes.positions);
   const sessions = new Sessions({
-    joinedReads,
-    freshness,
+    accountReads,
     newestPositions,
     gateway,
     ledger,
@@ -112,7 +109,7 @@ export function createDomain(parts: DomainParts) {
     maxAgeMs: sessionMaxAgeMs,
     maxBytes: cacheBytes.sessions,
   });
-  const prover = new Prover({ ledger, sessions, gateway, joinedReads, logicalClock });
+  const prover = new Prover({ ledger, sessions, gateway, accountReads, logicalClock });
 
   // Live feeds.
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;
@@ -130,8 +127,7 @@ export function createDomain(parts: DomainParts) {
     gateway,
     sessions,
     newestPositions,
-    freshness,
-    joinedReads,
+    accountReads,
     sessionMaxAgeMs,
   });
   const ownLists = new OwnLists({ ...listOptions, prover, logicalClock });
@@ -159,7 +155,7 @@ export function createDomain(parts: DomainParts) {
     log,
     orderTimeoutMs: settings.orderTimeoutMs,
     orderNumbers: settings.gatewayOrderNumbers,
-    onAccountChanged: (account) => freshness.changed(account),
+    onAccountChanged: (account) => accountReads.changed(account),
     dates: parts.dates,
     lines,
     metrics,
@@ -178,7 +174,7 @@ export function createDomain(parts: DomainParts) {
     identify: identity.identify.bind(identity),
     writeLimits,
     prover,
-    joinedReads,
+    accountReads,
     sessions,
     openPositions,
     ownLists,
@@ -187,7 +183,7 @@ export function createDomain(parts: DomainParts) {
     orderDesk,
     /** After this, no read of the account is older than its last order at any replica. */
     async catchUp(account: Account) {
-      if (!(await freshness.catchUp(account))) freshness.changed(account);
+      if (!(await accountReads.catchUp(account))) accountReads.changed(account);
     },
     /** Called when the gateway is back: feeds that back off are polled soon. */
     resumePolls: () => schedule.resume(),
@@ -198,7 +194,7 @@ export function createDomain(parts: DomainParts) {
       token: () => ledger.byteSize + knownTokens.byteSize + identity.byteSize,
       session: () => sessions.byteSize,
       positions: () => newestPositions.byteSize,
-      account_version: () => freshness.byteSize,
+      account_version: () => accountReads.byteSize,
       catalog: () => catalogs.byteSize,
     },
   };

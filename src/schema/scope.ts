@@ -247,10 +247,10 @@ export class Scope implements OwnReads {
     this.#reads ??= new Map();
     const { name } = operation;
     const request = input.length === 0 ? '' : JSON.stringify(input);
-    const { gateway, joinedReads } = this.#services;
+    const { gateway, accountReads } = this.#services;
     const send = (viewer: Viewer) => gateway.read(viewer, operation, ...input);
     const demand = { after: this.#after, request };
-    const begin = () => this.asViewer((viewer) => joinedReads.read(viewer, name, send, demand));
+    const begin = () => this.asViewer((viewer) => accountReads.read(viewer, name, send, demand));
     return memo(this.#reads, name + request, begin) as Promise<T>;
   }
 

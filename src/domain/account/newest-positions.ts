@@ -4,7 +4,7 @@ import { digestOfIds, type IdsDigest } from '../../gateway/operations/holdings.t
 import type { Account } from '../../lib/account.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
-import { Watermarks } from './joined-reads.ts';
+import { Watermarks } from './account-reads.ts';
 
 // Measured. Only unshared texts make a position larger, by as much heap as their bytes in the body.
 const BYTES_OF_A_LIST = 450;

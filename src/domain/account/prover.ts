@@ -4,14 +4,14 @@ import type { AccountProof, FreshAccountProof, GroupProof, ProofLedger } from '.
 import { NoGroupError } from '../auth/token-errors.ts';
 import { detached, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { JoinedReads } from './joined-reads.ts';
+import type { AccountReads } from './account-reads.ts';
 import type { Sessions } from './sessions.ts';
 
 interface ProverParts {
   readonly ledger: ProofLedger;
   readonly sessions: Pick<Sessions, 'cached' | 'read' | 'isReading'>;
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
-  readonly joinedReads: JoinedReads;
+  readonly accountReads: AccountReads;
   readonly logicalClock: Pick<LogicalClock, 'next'>;
 }
 
@@ -91,9 +91,9 @@ export class Prover {
 
   /** The answer serves only as proof; it does not become the group's shared copy. */
   async #readCatalog(viewer: Viewer, group: string): Promise<void> {
-    const { gateway, joinedReads } = this.#parts;
+    const { gateway, accountReads } = this.#parts;
     const send = (caller: Viewer) => gateway.getAllTickers(caller, group, null);
-    await joinedReads.read(detached(viewer), 'getAllTickers', send, { request: group });
+    await accountReads.read(detached(viewer), 'getAllTickers', send, { request: group });
   }
 
   /**

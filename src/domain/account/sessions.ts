@@ -5,7 +5,7 @@ import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
-import type { AccountFreshness, JoinedReads } from './joined-reads.ts';
+import type { AccountReads } from './account-reads.ts';
 import type { NewestPositions } from './newest-positions.ts';
 
 export interface SessionsOptions {
@@ -16,9 +16,8 @@ export interface SessionsOptions {
   readonly clock: Clock;
   readonly logicalClock: LogicalClock;
   readonly maxAgeMs: number;
-  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
   readonly maxBytes: number;
-  readonly joinedReads: JoinedReads;
+  readonly accountReads: AccountReads;
 }
 
 interface SessionDemand {
@@ -45,10 +44,10 @@ export class Sessions {
   }
 
   read(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | Promise<SessionAnswer> {
-    const { freshness, logicalClock } = this.#options;
+    const { accountReads, logicalClock } = this.#options;
     // A snapshot in memory may be older than an order at another replica. If this is uncertain, the gateway is asked.
     const isInMemory = this.isReading(viewer) || this.#cachedFor(viewer) !== undefined;
-    const caughtUp = isInMemory ? freshness.catchUp(viewer.account) : true;
+    const caughtUp = isInMemory ? accountReads.catchUp(viewer.account) : true;
     if (caughtUp === true) return this.#readCaughtUp(viewer, demand);
     return caughtUp.then((isCertain) =>
       this.#readCaughtUp(viewer, isCertain ? demand : { ...demand, after: logicalClock.next() }),
@@ -76,7 +75,7 @@ export class Sessions {
 
   /** Whether a call for this token's snapshot is under way. A read now usually shares it. */
   isReading(viewer: Viewer): boolean {
-    return this.#options.joinedReads.isReading(viewer, OPERATION);
+    return this.#options.accountReads.isReading(viewer, OPERATION);
   }
 
   get byteSize(): number {
@@ -84,28 +83,26 @@ export class Sessions {
   }
 
   #readCaughtUp(viewer: Viewer, demand: SessionDemand): SessionAnswer | Promise<SessionAnswer> {
-    const { joinedReads } = this.#options;
     const cached = this.cached(viewer, demand);
     if (cached !== null) {
       viewer.receipt?.({ operation: OPERATION, ms: 0, source: 'cache' });
       return cached;
     }
-    const after = this.#earliestTime(viewer, demand);
     const send = (caller: Viewer) => this.#call(caller);
-    return joinedReads.read(detached(viewer), OPERATION, send, { after });
+    return this.#options.accountReads.read(detached(viewer), OPERATION, send, demand);
   }
 
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#options.freshness.changedAt(viewer.account));
+    return Math.max(after, this.#options.accountReads.changedAt(viewer.account));
   }
 
   async #call(viewer: Viewer): Promise<SessionAnswer> {
-    const { gateway, freshness } = this.#options;
+    const { gateway, accountReads } = this.#options;
     const { tokenHash, account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(tokenHash)?.logicalTime ?? 0;
     // An answer from before a change is returned to its readers, but not cached.
-    if (answer.logicalTime > Math.max(newest, freshness.changedAt(account))) {
+    if (answer.logicalTime > Math.max(newest, accountReads.changedAt(account))) {
       this.#cache.set(tokenHash, withoutRows(answer));
     }
     return answer;

@@ -132,9 +132,7 @@ export class WriteLimits {
     const charged: Charge[] = [];
     try {
       for (const charge of charges) {
-        const { isOver, waitMs } = this.#limiter.take(...charge);
-        const seconds = Math.ceil(waitMs / 1000);
-        if (isOver) throw new TooManyAttemptsError(seconds, TRADING_LIMITS[charge[0]].label);
+        take(this.#limiter, ...charge);
         charged.push(charge);
       }
       return await send();
@@ -144,6 +142,11 @@ export class WriteLimits {
       throw error;
     }
   }
+}
+
+function take(limiter: TradingLimiter, name: TradingLimitName, client: Client): void {
+  const { isOver, waitMs } = limiter.take(name, client);
+  if (isOver) throw new TooManyAttemptsError(Math.ceil(waitMs / 1000), TRADING_LIMITS[name].label);
 }
 
 /** All spellings of an e-mail address count as one. */
@@ -214,9 +217,7 @@ export class UnknownTokens {
       return underWay;
     }
     const address = addressClient(client?.address);
-    const { isOver, waitMs } = this.#parts.limiter.take('proofs', address);
-    if (isOver)
-      throw new TooManyAttemptsError(Math.ceil(waitMs / 1000), TRADING_LIMITS.proofs.label);
+    take(this.#parts.limiter, 'proofs', address);
     const attempt = { address, calls: 1, isSpent: false };
     this.#attempts.set(tokenHash, attempt);
     return attempt;

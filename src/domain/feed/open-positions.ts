@@ -3,7 +3,6 @@ import type { PositionsAnswer } from '../../gateway/operations/get-open-position
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { JoinedReads } from '../account/joined-reads.ts';
 import { type NewestPositions, newer } from '../account/newest-positions.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
@@ -16,7 +15,6 @@ import type { FeedSubscription } from './subscription.ts';
 export interface OpenPositionsOptions extends SessionReadsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
   readonly newestPositions: NewestPositions;
-  readonly joinedReads: JoinedReads;
 }
 
 const OPERATION = 'getOpenPositions';
@@ -68,9 +66,9 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   }
 
   protected override async read(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { gateway, newestPositions, freshness } = this.#options;
+    const { gateway, newestPositions, accountReads } = this.#options;
     // Not awaited: if another replica has placed an order, one more poll follows.
-    fireAndForget('other replicas', freshness.catchUp(viewer.account));
+    fireAndForget('other replicas', accountReads.catchUp(viewer.account));
     // An answer equal to the present list is not parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
     return newestPositions.offer(viewer, answer, this.proof);
@@ -82,8 +80,9 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
 
   /** The list, if it was received within the poll interval and after the account's last order. */
   #ifCurrent(list: PositionsAnswer | null): PositionsAnswer | null {
-    const { freshness, clock, pollMs } = this.#options;
-    if (list === null || list.logicalTime <= freshness.changedAt(this.proof.account)) return null;
+    const { accountReads, clock, pollMs } = this.#options;
+    if (list === null || list.logicalTime <= accountReads.changedAt(this.proof.account))
+      return null;
     // The age counts from the answer: counted from the call, the list of a slow gateway would be too old when it arrives.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
   }
@@ -128,25 +127,24 @@ export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, Fe
   }
 
   async #liveList(viewer: Viewer): Promise<PositionsAnswer | null> {
-    const { freshness, clock } = this.#options;
+    const { accountReads, clock } = this.#options;
     if (this.current(viewer) === null) return null;
     const startedAtMs = clock.now();
     // The list is looked up again, because an order at another replica makes the first one outdated.
-    const list = (await freshness.catchUp(viewer.account)) ? this.current(viewer) : null;
+    const list = (await accountReads.catchUp(viewer.account)) ? this.current(viewer) : null;
     const ms = clock.now() - startedAtMs;
     if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
     return list;
   }
 
   async #joinedList(viewer: Viewer, after: number): Promise<PositionsAnswer> {
-    const { freshness, joinedReads } = this.#options;
+    const { accountReads } = this.#options;
     // A call from before an order at another replica is not joined.
-    const isJoining = joinedReads.isReading(viewer, OPERATION);
-    if (isJoining && !(await freshness.catchUp(viewer.account))) {
-      joinedReads.written(viewer.account);
+    const isJoining = accountReads.isReading(viewer, OPERATION);
+    if (isJoining && !(await accountReads.catchUp(viewer.account))) {
+      accountReads.written(viewer.account);
     }
-    const demand = { after: Math.max(after, freshness.changedAt(viewer.account)) };
-    return joinedReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), demand);
+    return accountReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), { after });
   }
 
   async #fetch(viewer: Viewer): Promise<PositionsAnswer> {

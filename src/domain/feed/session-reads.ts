@@ -1,6 +1,6 @@
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { AccountFreshness } from '../account/joined-reads.ts';
+import type { AccountReads } from '../account/account-reads.ts';
 import type { Sessions } from '../account/sessions.ts';
 import { RetryPause } from '../retry-pause.ts';
 import type { FeedState } from './feed-state.ts';
@@ -11,7 +11,7 @@ import type { TokenRotation } from './token-rotation.ts';
 
 export interface SessionReadsOptions extends ListFeedOptions {
   readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
-  readonly freshness: Pick<AccountFreshness, 'catchUp' | 'changedAt'>;
+  readonly accountReads: AccountReads;
   readonly sessionMaxAgeMs: number;
 }
 
@@ -91,10 +91,10 @@ export class SessionReads {
 
   /** The logical time after which a snapshot must have been requested; null if the present one is recent enough. */
   #wantedAfter(): number | null {
-    const { freshness, schedule, clock, sessionMaxAgeMs } = this.#options;
+    const { accountReads, schedule, clock, sessionMaxAgeMs } = this.#options;
     const { session, ids, idsTime } = this.#state;
     if (session === null) return Number.NEGATIVE_INFINITY;
-    const changedAt = freshness.changedAt(this.#account);
+    const changedAt = accountReads.changedAt(this.#account);
     if (session.logicalTime <= changedAt) return changedAt;
     const { positions } = session.session;
     // A snapshot without a list cannot contradict the positions.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AccountFreshness } from '../../../src/domain/account/joined-reads.ts';
+import { AccountReads } from '../../../src/domain/account/account-reads.ts';
 import { textOf } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import type { AccountVersion } from '../../../src/store/shared-store.ts';
@@ -19,7 +19,7 @@ test('a change by another replica, or a possible change, is reported once', asyn
       return stored;
     },
   };
-  const freshness = new AccountFreshness(logicalClock, versions, (account) =>
+  const freshness = new AccountReads(logicalClock, versions, (account) =>
     reported.push(textOf(account)),
   );
   /** The store's answer, whether all changes of account 1 are known then, and what is reported. */

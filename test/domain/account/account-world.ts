@@ -1,4 +1,4 @@
-import { AccountFreshness, JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { AccountReads } from '../../../src/domain/account/account-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions, type SessionsOptions } from '../../../src/domain/account/sessions.ts';
@@ -10,6 +10,7 @@ import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positio
 import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
+import type { AccountVersions } from '../../../src/store/shared-store.ts';
 import { clientSettings } from '../../gateway/open-client.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { createTestUnknownTokens } from '../../support/unknown-tokens.ts';
@@ -24,14 +25,17 @@ export interface OpenCall {
 }
 
 /** Creates the account's parts of the domain over the real gateway client. A test answers the calls in any order. */
-export function openAccountWorld(
-  options: Pick<Partial<SessionsOptions>, 'maxAgeMs' | 'maxBytes' | 'freshness'> = {},
-) {
+export function openAccountWorld({
+  versions,
+  ...options
+}: Pick<Partial<SessionsOptions>, 'maxAgeMs' | 'maxBytes'> & {
+  readonly versions?: AccountVersions;
+} = {}) {
   // The client reads the times of answers from the system clock, so both clocks must begin at the same time.
   const clock = createScriptedClock(Date.now());
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs: PROOF_MS });
-  const accountFreshness = new AccountFreshness(logicalClock, null);
+  const accountReads = new AccountReads(logicalClock, versions ?? null);
   const newestPositions = new NewestPositions(ledger, 1e8);
   const calls: OpenCall[] = [];
   const client = new GatewayClient({
@@ -67,12 +71,10 @@ export function openAccountWorld(
       return answer;
     },
   };
-  const joinedReads = new JoinedReads(logicalClock);
   const sessions = new Sessions({
     gateway,
-    joinedReads,
+    accountReads,
     newestPositions,
-    freshness: accountFreshness,
     ledger,
     clock,
     logicalClock,
@@ -80,9 +82,9 @@ export function openAccountWorld(
     maxBytes: 1e8,
     ...options,
   });
-  const prover = new Prover({ ledger, sessions, gateway, joinedReads, logicalClock });
+  const prover = new Prover({ ledger, sessions, gateway, accountReads, logicalClock });
   return {
-    accountFreshness,
+    accountReads,
     clock,
     client,
     logicalClock,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Account } from '../../../src/lib/account.ts';
+import type { AccountVersions } from '../../../src/store/shared-store.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { viewerOf } from '../viewer.ts';
 import { listOf, MAX_AGE_MS, openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
@@ -16,7 +17,7 @@ async function fetchWith(balance: number, world: ReturnType<typeof openAccountWo
 test('a read that began before the account changed is answered, but not cached', async () => {
   const world = openAccountWorld();
   const early = world.sessions.read(demo);
-  world.accountFreshness.changed(accountNamed('1001'));
+  world.accountReads.changed(accountNamed('1001'));
   const later = world.sessions.read(demo);
   void world.sessions.read(demo);
   expect(world.calls).toHaveLength(2);
@@ -64,11 +65,16 @@ test('the memory of snapshots is bounded, and the least recently read ones are e
 test('a snapshot in memory is served only after a check for changes by other replicas', async () => {
   const checked: Account[] = [];
   let isCertain = true;
-  const catchUp = async (account: Account) => {
-    checked.push(account);
-    return isCertain;
+  const versions: AccountVersions = {
+    async read(account) {
+      checked.push(account);
+      if (!isCertain) throw new Error('no answer');
+      return { epoch: 'one', version: null };
+    },
   };
-  const world = openAccountWorld({ freshness: { catchUp, changedAt: () => -Infinity } });
+  const world = openAccountWorld({ versions });
+  await world.accountReads.catchUp(accountNamed('another'));
+  checked.length = 0;
   await fetchWith(1, world);
   // The first read made a call, and no check.
   expect(checked).toEqual([]);

@@ -1,4 +1,4 @@
-import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { AccountReads } from '../../../src/domain/account/account-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { Prover } from '../../../src/domain/account/prover.ts';
 import { Sessions } from '../../../src/domain/account/sessions.ts';
@@ -65,13 +65,12 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
     getSession: (viewer) => timed(() => viewerGateway.getSession(viewer)),
   };
   const newestPositions = new NewestPositions(ledger, 1e8);
-  const joinedReads = new JoinedReads(logicalClock);
+  const accountReads = new AccountReads(logicalClock);
   const sessions = new Sessions({
-    joinedReads,
+    accountReads,
     gateway,
     ledger,
     newestPositions,
-    freshness: { catchUp: () => true, changedAt: () => -Infinity },
     clock,
     logicalClock,
     maxAgeMs: MINUTE_MS,
@@ -83,7 +82,7 @@ export async function openCatalogWorld(options: WorldOptions = {}) {
   const catalogs = new Catalogs({
     gateway,
     ledger,
-    prover: new Prover({ ledger, sessions, gateway, joinedReads, logicalClock }),
+    prover: new Prover({ ledger, sessions, gateway, accountReads, logicalClock }),
     clock,
     gatewayDate: clock.dateOf,
     random: () => 0.5,

@@ -1,4 +1,4 @@
-import { AccountFreshness, JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { AccountReads } from '../../../src/domain/account/account-reads.ts';
 import { NewestPositions } from '../../../src/domain/account/newest-positions.ts';
 import { type AccountProof, ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { TokenEnds } from '../../../src/domain/auth/token-ends.ts';
@@ -34,7 +34,7 @@ export function createLiveBench({
   const clock = createScriptedClock();
   const logicalClock = new LogicalClock();
   const ledger = new ProofLedger({ clock, logicalClock, proofMs });
-  const freshness = new AccountFreshness(logicalClock, null, (account) =>
+  const accountReads = new AccountReads(logicalClock, null, (account) =>
     feeds.accountChanged(account),
   );
   const newestPositions = new NewestPositions(ledger, newestBytes);
@@ -42,10 +42,9 @@ export function createLiveBench({
   const random = createSeededRandom(1).next;
   const feeds = new OpenPositions({
     gateway,
-    joinedReads: new JoinedReads(logicalClock),
     sessions: gateway,
     newestPositions,
-    freshness,
+    accountReads,
     ledger,
     clock,
     random,
@@ -79,7 +78,7 @@ export function createLiveBench({
     newestPositions,
     feeds,
     /** Reports that an order has changed the account. */
-    changed: (account: Account) => freshness.changed(account),
+    changed: (account: Account) => accountReads.changed(account),
     /** The viewer of a device. The same name means the same token. */
     viewer: (name: string, details?: Details) => viewerOf(`token of ${name}`, details),
     /** Proves the token as the gateway's snapshot does. */

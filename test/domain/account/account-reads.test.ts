@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
-import { JoinedReads } from '../../../src/domain/account/joined-reads.ts';
+import { AccountReads } from '../../../src/domain/account/account-reads.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { collectGarbage, scavenge } from '../../support/heap.ts';
@@ -8,13 +8,13 @@ import { viewerBut, viewerOf } from '../viewer.ts';
 
 const demo = viewerOf('demo');
 let logicalClock: LogicalClock;
-let reads: JoinedReads;
+let reads: AccountReads;
 /** The calls under way. A test answers them. */
 let calls: PromiseWithResolvers<number>[];
 
 beforeEach(() => {
   logicalClock = new LogicalClock();
-  reads = new JoinedReads(logicalClock);
+  reads = new AccountReads(logicalClock);
   calls = [];
 });
 
