@@ -61,7 +61,7 @@ export class SandboxControl {
     this.#parts.observations.clear();
   }
 
-  /** Returns the last requests, oldest first. */
+  /** Returns the last requests, oldest first: those that began an operation, or all. */
   requests(operation?: OperationName): readonly RecordedRequest[] {
     return this.#parts.observations.requests(operation);
   }

@@ -69,7 +69,8 @@ export class Observations {
     const older = this.#requests.slice(this.#next);
     const newer = this.#requests.slice(0, this.#next);
     return [...older, ...newer].filter(
-      (request) => operation === undefined || request.operation === operation,
+      (request) =>
+        operation === undefined || (request.isCounted && request.operation === operation),
     );
   }
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { VERDICT } from '../../../src/gateway/operations/conventions.ts';
 import { startTestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -267,7 +268,7 @@ test('each order has a log line with the hash of its key, its input and its outc
   });
   const other = buying('6f1c', '__typename').replace('units: 1', 'units: 2');
   expect(await orderLine(other, 'fifth')).toMatchObject({ outcome: 'unsent', error: 'InputError' });
-  const body = { success: false, error: 'closed', message: 'Call trader@example.com.' };
+  const body = { [VERDICT]: false, error: 'closed', message: 'Call trader@example.com.' };
   app.sandbox.fail({ operation: 'openPosition', kind: 'status', status: 400, body, times: 1 });
   const rejected = await orderLine(
     buying('rejected', '__typename').replace('AAPL', 'A'.repeat(100)),
@@ -278,7 +279,7 @@ test('each order has a log line with the hash of its key, its input and its outc
   const personal = buying('personal', '__typename').replace('AAPL', 'demo@example.com');
   expect((await orderLine(personal, 'seventh')).symbol).toBe('[…]');
   const fault = { operation: 'openPosition', kind: 'status', times: 1 } as const;
-  app.sandbox.fail({ ...fault, status: 200, body: { success: true } });
+  app.sandbox.fail({ ...fault, status: 200, body: { [VERDICT]: true } });
   const numbered = buying('numbered', '__typename').replace('AAPL', '005930');
   expect((await orderLine(numbered, 'eighth')).symbol).toBe('005930');
   expect(app.logged.join()).not.toContain(keyOf('6f1c'));

@@ -127,7 +127,7 @@ describe('a request', () => {
       expect(call.endNs).toBeGreaterThan(call.startNs);
     }
     // The gateway continues the trace under the span of its call.
-    const call = calls.find(({ name }) => name.endsWith('/customer-id'));
+    const call = calls.find(({ name }) => name === spanName('getCustomerId'));
     expect(lastForwarded(app).traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`);
     const lines = app.logged.filter((line) => line.includes(`"traceId":"${request.traceId}"`));
     expect(lines.map((line) => JSON.parse(line).msg)).toEqual(['request']);

@@ -1,5 +1,7 @@
 import { getNamedType, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { MARKET_ORDER } from '../../../src/gateway/operations/open-position.ts';
+import { LIMIT_ORDER } from '../../../src/gateway/operations/place-limit-order.ts';
 import { buildSchema } from '../../../src/schema/schema.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { startOrderFacade } from './order-facade.ts';
@@ -184,8 +186,10 @@ test.each(Object.keys(FORMS))(
       });
       const operation = mutation === 'placeOrder' ? 'openPosition' : mutation;
       const sent = JSON.parse(String(sandbox.requests(operation).at(-1)?.body));
-      expect('price' in sent).toBe(typeof input.price === 'number');
-      expect('sl' in sent || 'slAmount' in sent).toBe('stopLoss' in fields);
+      const { names } = mutation === 'placeOrder' ? MARKET_ORDER : LIMIT_ORDER;
+      expect(names.price in sent).toBe(typeof input.price === 'number');
+      const hasStop = names.sl in sent || MARKET_ORDER.names.slAmount in sent;
+      expect(hasStop).toBe('stopLoss' in fields);
       expect(sent).not.toHaveProperty('kind');
     }
     // From now on cached documents are used.
