@@ -59,6 +59,11 @@ export class NewestPositions {
     return proof !== null && this.#contradicts(proof.account, logicalTime, ids);
   }
 
+  /** The record of the account's newest list; undefined if it is unknown. */
+  servedTo(account: Account): ServedList | undefined {
+    return this.#served.get(account);
+  }
+
   /**
    * Returns the list to serve: the offered one, or a newer one that was served before. Null if the newer list was evicted.
    * The proof is read now, because the call that brought the list may have proved the token.

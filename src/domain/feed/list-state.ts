@@ -57,9 +57,6 @@ export abstract class ListState<
   /** Adds what else a view shows; null if the version is too old for it. */
   protected abstract complete(event: ListEvent<Row>, view: FeedView, version: number): Event | null;
 
-  /** Called with each list that differs from the one before. */
-  protected tookList(_list: Answer, _change: ReturnType<Timeline<Row>['advance']>): void {}
-
   /** The same array until a row or the sequence of rows changes. */
   get rows(): readonly Row[] {
     return this.#timeline.rows;
@@ -101,9 +98,7 @@ export abstract class ListState<
     this.list = list;
     if (isKnown) return;
     const version = this.version + 1;
-    const change = this.#timeline.advance(rows, version);
-    if (change.isChanged) this.version = version;
-    this.tookList(list, change);
+    if (this.#timeline.advance(rows, version)) this.version = version;
   }
 
   #compute(view: FeedView, version: number, ticks: boolean): Event | null {

@@ -3,7 +3,7 @@ import type { PositionsAnswer } from '../../gateway/operations/get-open-position
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { type NewestPositions, newer } from '../account/newest-positions.ts';
+import { newer } from '../account/newest-positions.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -14,7 +14,6 @@ import type { FeedSubscription } from './subscription.ts';
 
 export interface OpenPositionsOptions extends SessionReadsOptions {
   readonly gateway: Pick<ViewerGateway, 'getOpenPositions'>;
-  readonly newestPositions: NewestPositions;
 }
 
 const OPERATION = 'getOpenPositions';

@@ -1,6 +1,7 @@
 import type { Account } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountReads } from '../account/account-reads.ts';
+import type { NewestPositions } from '../account/newest-positions.ts';
 import type { Sessions } from '../account/sessions.ts';
 import { RetryPause } from '../retry-pause.ts';
 import type { FeedState } from './feed-state.ts';
@@ -12,6 +13,7 @@ import type { TokenRotation } from './token-rotation.ts';
 export interface SessionReadsOptions extends ListFeedOptions {
   readonly sessions: Pick<Sessions, 'cached' | 'poll'>;
   readonly accountReads: AccountReads;
+  readonly newestPositions: NewestPositions;
   readonly sessionMaxAgeMs: number;
 }
 
@@ -91,15 +93,16 @@ export class SessionReads {
 
   /** The logical time after which a snapshot must have been requested; null if the present one is recent enough. */
   #wantedAfter(): number | null {
-    const { accountReads, schedule, clock, sessionMaxAgeMs } = this.#options;
-    const { session, ids, idsTime } = this.#state;
+    const { accountReads, newestPositions, schedule, clock, sessionMaxAgeMs } = this.#options;
+    const { session } = this.#state;
     if (session === null) return Number.NEGATIVE_INFINITY;
     const changedAt = accountReads.changedAt(this.#account);
     if (session.logicalTime <= changedAt) return changedAt;
     const { positions } = session.session;
+    const { ids, idsSince = 0 } = newestPositions.servedTo(this.#account) ?? {};
     // A snapshot without a list cannot contradict the positions.
-    const hasSameIds = positions === null || positions.ids === ids;
-    if (session.logicalTime <= idsTime && !hasSameIds) return idsTime;
+    const hasSameIds = positions === null || ids === undefined || positions.ids === ids;
+    if (session.logicalTime < idsSince && !hasSameIds) return idsSince;
     // A snapshot that differs from the list is read again at the pace of a followed session.
     const isFollowed = this.#figureFollowers > 0 || !hasSameIds;
     const figuresMs = isFollowed ? this.#figuresMs * schedule.stretch : Number.POSITIVE_INFINITY;
