@@ -112,7 +112,7 @@ function servedListOf(
   return { ids, logicalTime, idsSince: former?.ids === ids ? former.idsSince : logicalTime };
 }
 
-export function newer<T extends PositionsAnswer | null>(
+function newer<T extends PositionsAnswer | null>(
   a: PositionsAnswer | null,
   b: T,
 ): PositionsAnswer | T {

@@ -3,7 +3,6 @@ import type { PositionsAnswer } from '../../gateway/operations/get-open-position
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { newer } from '../account/newest-positions.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
@@ -108,15 +107,15 @@ export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, Fe
     const { logicalTime, session } = answer;
     if (session.positions === null) return null;
     const proof = ledger.account(viewer);
-    const list = this.#newestOf(viewer, proof);
+    const list = newestPositions.newest(viewer, proof);
     if (list !== null && list.logicalTime > logicalTime) return list.positions;
     const isForgotten = newestPositions.hasNewer(viewer, logicalTime, proof);
     return isForgotten ? undefined : (session.positions.rows ?? undefined);
   }
 
   /** The state of the viewer's feed, at any age; null without proof, or if no feed has a list. */
-  shown(viewer: Viewer, proof = this.#options.ledger.account(viewer)): FeedState | null {
-    const state = this.of(proof)?.state;
+  shown(viewer: Viewer): FeedState | null {
+    const state = this.of(this.#options.ledger.account(viewer))?.state;
     return state?.list ? state : null;
   }
 
@@ -148,22 +147,15 @@ export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, Fe
 
   async #fetch(viewer: Viewer): Promise<PositionsAnswer> {
     const { gateway, ledger, newestPositions, schedule, pollMs } = this.#options;
-    const previous = this.#newestOf(viewer, ledger.account(viewer));
+    const previous = newestPositions.newest(viewer);
     const answer = await gateway.getOpenPositions(viewer, previous);
     // Asked again, because this call may have proved the token, and another may have ended its proof.
     const proof = ledger.account(viewer);
-    const shown = this.shown(viewer, proof)?.list ?? null;
-    const list = newestPositions.offer(viewer, newer(shown, answer), proof);
+    const list = newestPositions.offer(viewer, answer, proof);
     if (list === null) throw new GatewayError('unavailable', OPERATION, EVICTED);
     // A breaker does not open for 429s and broken answers, so it cannot report this recovery.
     schedule.answered(pollMs);
     this.of(proof)?.served(list);
     return list;
-  }
-
-  /** A running feed keeps its list even if its newest list was evicted. */
-  #newestOf(viewer: Viewer, proof: AccountProof | null): PositionsAnswer | null {
-    const { newestPositions } = this.#options;
-    return newer(newestPositions.newest(viewer, proof), this.shown(viewer, proof)?.list ?? null);
   }
 }

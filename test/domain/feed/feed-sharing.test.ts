@@ -83,8 +83,7 @@ test.each([
 );
 
 test('neither queries nor the feed of an account serve a list older than a list that either has served', async () => {
-  // Only the feed has lists, because each other list is evicted at once.
-  const { clock, gateway, viewer, followPositions, feeds } = createLiveBench({ newestBytes: 1 });
+  const { clock, gateway, viewer, followPositions, feeds } = createLiveBench();
   gateway.set(LOGIN, [position('shown')]);
   const [phone, forged] = [viewer('phone'), viewer('forged')];
   const follower = followPositions(phone);
