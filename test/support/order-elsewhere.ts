@@ -1,5 +1,3 @@
-import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
-import { readingIn } from '../../src/gateway/scalars.ts';
 import type { Sandbox } from '../../src/sandbox/start.ts';
 import { askGateway, type OrderChange, orderBody } from './ask-gateway.ts';
 
@@ -13,8 +11,7 @@ export async function orderElsewhere(
   order: OrderChange = {},
 ): Promise<string | null> {
   const token = sandbox.token({ email });
-  const body = orderBody(order);
-  const response = await askGateway(sandbox.url, 'openPosition', { token, body });
-  const read = SUBMITTED.read(await response.json(), readingIn('auto'));
-  return read?.success ? (read.orderId?.shown ?? null) : null;
+  const placed = sandbox.orders().length;
+  await askGateway(sandbox.url, 'openPosition', { token, body: orderBody(order) });
+  return sandbox.orders()[placed]?.orderId ?? null;
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { errorBody, TOKEN_HEADER, tokenIn } from '../../../src/gateway/operations/conventions.ts';
 import { INSTRUMENT } from '../../../src/gateway/operations/get-all-tickers.ts';
 import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
+import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { Routes } from '../../../src/sandbox/routes.ts';
@@ -33,6 +34,7 @@ async function printed(answers: Answers, claims: object, more: Variables = {}): 
     .replaceAll(/ +\d+ of \d+ fields/g, '  fields')
     .replaceAll(`${OPEN_POSITIONS.names.positions}[]`, 'positions[]')
     .replaceAll(`lacks ${POSITION.names.priceOpen};`, 'lacks priceOpen;')
+    .replaceAll(`op 10: ${SESSION.names.createdAt}:`, 'op 10: createdAt:')
     .replaceAll(`[].${INSTRUMENT.names.digits}:`, '[].digits:')
     .replaceAll(`the ${INSTRUMENT.names.id} of`, 'the id of')
     .replaceAll(/ +$/gm, '');
