@@ -1,7 +1,17 @@
 import type { CallDescription, DescribedOperation } from '../gateway/operation-traits.ts';
-import { type ErrorShape, errorBody } from '../gateway/operations/conventions.ts';
+import {
+  BEFORE_TOKEN,
+  type ErrorShape,
+  errorBody,
+  TOKEN_HEADER,
+} from '../gateway/operations/conventions.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../gateway/shape.ts';
+
+const IS_BEARER = `${TOKEN_HEADER}: ${BEFORE_TOKEN}` === 'authorization: Bearer ';
+const TOKEN_SCHEME = IS_BEARER
+  ? { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
+  : { type: 'apiKey', in: 'header', name: TOKEN_HEADER };
 
 /** A part of a JSON Schema, as in OpenAPI 3.1. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -58,7 +68,7 @@ export function openApi() {
     paths,
     components: {
       schemas: schemas.all,
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: { token: TOKEN_SCHEME },
     },
   };
 }
