@@ -8,7 +8,7 @@ import {
 import { OPERATION_NAMES, OPERATIONS } from '../gateway/operations.ts';
 import type { FieldShape, ObjectShape, ScalarShape, Shape } from '../gateway/shape.ts';
 
-const IS_BEARER = `${TOKEN_HEADER}: ${BEFORE_TOKEN}` === 'authorization: Bearer ';
+const IS_BEARER = /^authorization: Bearer $/.test(`${TOKEN_HEADER}: ${BEFORE_TOKEN}`);
 const TOKEN_SCHEME = IS_BEARER
   ? { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
   : { type: 'apiKey', in: 'header', name: TOKEN_HEADER };
