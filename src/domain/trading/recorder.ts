@@ -44,16 +44,13 @@ interface Write {
  */
 export class Recorder {
   readonly #options: RecorderOptions;
-  readonly #unwritten = new Set<Promise<void>>();
+  /** The writes that have not ended. Only this class changes this set. */
+  readonly unwritten = new Set<Promise<void>>();
   /** The latest writes that the store has not confirmed yet, by account and key. */
   readonly #waiting = new Map<string, Write>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-  }
-
-  get unwritten(): Iterable<Promise<void>> {
-    return this.#unwritten;
   }
 
   /** Resolves when the outcome is written, or when the patience ends and the write continues in the background. */
@@ -130,10 +127,10 @@ export class Recorder {
         return this.#retry(attempt);
       })
       .finally(() => {
-        this.#unwritten.delete(written);
+        this.unwritten.delete(written);
         if (this.#waiting.get(id) === latest) this.#waiting.delete(id);
       });
-    this.#unwritten.add(written);
+    this.unwritten.add(written);
     await within(clock, PATIENCE_MS, first).catch(() => {});
   }
 

@@ -65,10 +65,13 @@ export class CircuitBreaker {
   #window: CallCounts;
   #silence = noLosses();
   #era = 0;
-  #openedAtMs: number | null = null;
+  /** When the breaker opened; null while it is closed. Only this class changes this property and the next two. */
+  openedAtMs: number | null = null;
+  /** When the latest answered call was made. */
+  answeredAtMs = Number.NEGATIVE_INFINITY;
+  /** Why the last call failed; null after a success. */
+  cause: string | null = null;
   #probedAtMs = 0;
-  #answeredAtMs = Number.NEGATIVE_INFINITY;
-  #cause: string | null = null;
   #limitedUntilMs = Number.NEGATIVE_INFINITY;
   /** The accounts that have failed or probed since shortly before the breaker opened. */
   #tried = new Set<string>();
@@ -81,27 +84,12 @@ export class CircuitBreaker {
   }
 
   get isOpen(): boolean {
-    return this.#openedAtMs !== null;
-  }
-
-  /** Why the last call failed; null after a success. */
-  get cause(): string | null {
-    return this.#cause;
+    return this.openedAtMs !== null;
   }
 
   /** Whether most calls were answered by 429 a moment ago. The breaker does not open for them. */
   get isLimited(): boolean {
     return this.#options.clock.now() < this.#limitedUntilMs;
-  }
-
-  /** When the breaker opened; null while it is closed. */
-  get openedAtMs(): number | null {
-    return this.#openedAtMs;
-  }
-
-  /** When the latest answered call was made. */
-  get answeredAtMs(): number {
-    return this.#answeredAtMs;
   }
 
   /** Returns null if the call must be held back. */
@@ -148,7 +136,7 @@ export class CircuitBreaker {
   }
 
   #beginEra(openedAtMs: number | null): void {
-    this.#openedAtMs = openedAtMs;
+    this.openedAtMs = openedAtMs;
     this.#era += 1;
     this.#probedAtMs = this.#options.clock.now();
     this.#window = noCalls(this.#options.clock);
@@ -163,13 +151,13 @@ export class CircuitBreaker {
     } else if (health === 'none') {
       // A probe that shows nothing is repeated without a pause, or refused tokens could use up every probe.
       this.#probedAtMs = Number.NEGATIVE_INFINITY;
-    } else this.#cause = cause;
+    } else this.cause = cause;
   }
 
   #countSuccess({ atMs }: Permit): void {
-    this.#cause = null;
+    this.cause = null;
     this.#currentWindow().successes += 1;
-    this.#answeredAtMs = Math.max(this.#answeredAtMs, atMs);
+    this.answeredAtMs = Math.max(this.answeredAtMs, atMs);
     if (this.#silence.accounts.size > 0) this.#silence = noLosses();
   }
 
@@ -182,7 +170,7 @@ export class CircuitBreaker {
     else if (health === 'lost' && this.#options.policy.losses === 'silence') {
       this.#countLoss(permit, account);
     } else window.failed.add(account);
-    this.#cause = cause;
+    this.cause = cause;
     if (this.#isFailing() || this.#isSilent()) this.#open();
   }
 
@@ -198,7 +186,7 @@ export class CircuitBreaker {
 
   #countLoss({ atMs }: Permit, account: string): void {
     // A call that was sent before the last answer shows nothing about the time since that answer.
-    if (atMs < this.#answeredAtMs) return;
+    if (atMs < this.answeredAtMs) return;
     const { accounts } = this.#silence;
     this.#silence.lastMs = this.#options.clock.now();
     if (accounts.size === 0) this.#silence.sinceMs = this.#silence.lastMs;

@@ -8,8 +8,12 @@ import type { Area, OperationTraits } from '../operation-traits.ts';
 import { Bulkhead, entryOf } from './bulkhead.ts';
 import { CircuitBreaker, ORDERS, type Permit, READS_AND_WRITES } from './circuit-breaker.ts';
 
-export interface BreakersOptions {
+interface ResilienceOptions {
+  /** The clock must be monotonic. */
   readonly clock: Clock;
+  readonly random: () => number;
+  readonly widths: Readonly<Record<Area, number>>;
+  readonly observe: ObserveCall;
   /** Called with the name and cause when the first breaker of an area opens, and when the last one closes. */
   readonly onCircuit: (name: string, state: 'closed' | 'open', cause: string | null) => void;
   /** Called when an operation begins to be refused by 429, if no other is. */
@@ -19,11 +23,11 @@ export interface BreakersOptions {
 }
 
 /** The circuit breakers: one for each operation, because a client may make one operation fail, and one for all orders. */
-export class Breakers {
-  readonly #options: BreakersOptions;
+class Breakers {
+  readonly #options: ResilienceOptions;
   readonly #byName = new Map<string, CircuitBreaker>();
 
-  constructor(options: BreakersOptions) {
+  constructor(options: ResilienceOptions) {
     this.#options = options;
   }
 
@@ -90,13 +94,6 @@ function causeOf(call: WireCall, exchange: Exchange): string {
   const outcome = callOutcome(call, exchange);
   if (outcome !== 'connect' && outcome !== 'reset') return outcome;
   return codeOf('cause' in exchange ? exchange.cause : null) ?? outcome;
-}
-
-/** The clock must be monotonic. */
-interface ResilienceOptions extends BreakersOptions {
-  readonly random: () => number;
-  readonly widths: Readonly<Record<Area, number>>;
-  readonly observe: ObserveCall;
 }
 
 const BUSY = 'no connection came free in time';
