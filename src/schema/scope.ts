@@ -92,10 +92,8 @@ export class Scope implements OwnReads {
 
   /** The same request, with a token that it has just received. */
   withToken(token: string): Scope {
-    const { signal, client, requestId, trace, forwarded, receipt } = this.caller;
-    const own = toToken(token, forwarded?.digest);
-    const caller = { token: own, signal, client, requestId, trace, forwarded, receipt };
-    return this.#next(caller, this.#plan);
+    const own = toToken(token, this.caller.forwarded?.digest);
+    return this.#next({ ...this.caller, token: own, tokenStatus: undefined }, this.#plan);
   }
 
   #next(caller: Caller, plan: Plan): Scope {

@@ -64,7 +64,7 @@ const sending = (t: Fields) => ({
   sendBefore: t.field({ type: 'DateTime', description: SEND_BEFORE_DESCRIPTION }),
 });
 
-export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
+const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
   description: 'An order at the market, or one that waits for its price.',
   fields: (t) => ({
     ...subject(t),
@@ -91,7 +91,7 @@ export const PlaceOrderInput = builder.inputType('PlaceOrderInput', {
   }),
 });
 
-export const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
+const PlaceLimitOrderInput = builder.inputType('PlaceLimitOrderInput', {
   description: 'An order that always waits for its price.',
   fields: (t) => ({
     ...subject(t),
