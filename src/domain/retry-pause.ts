@@ -40,11 +40,6 @@ export class RetryPause {
     this.retryAfterUntilMs = clock.now() + Math.min(maxMs, (retryAfterSeconds ?? 0) * 1000);
   }
 
-  /** Pauses for `baseMs` without a failure. */
-  pause(): void {
-    this.untilMs = Math.max(this.untilMs, this.#options.clock.now() + this.#baseMs);
-  }
-
   succeeded(): void {
     this.failures = 0;
     this.untilMs = Number.NEGATIVE_INFINITY;

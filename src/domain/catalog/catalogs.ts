@@ -154,8 +154,8 @@ export class Catalogs {
     } catch (error) {
       const isTokensFault = isPersonal(error);
       onFetched?.(isTokensFault ? 'personal' : 'failed');
-      if (isTokensFault) catalog.refused();
-      else catalog.fail(error);
+      // A refresh with the next reader's token may succeed.
+      if (!isTokensFault) catalog.fail(error);
       if (isTokensFault || catalog.served === null) throw error;
     } finally {
       this.#calls.delete(catalog.key);

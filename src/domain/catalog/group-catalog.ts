@@ -94,11 +94,6 @@ export class GroupCatalog {
     this.#store({ version, skipped, etag: isProvisional ? null : etag, ...times });
   }
 
-  /** A refusal concerns only its token: a refresh with the next reader's token may succeed. */
-  refused(): void {
-    this.#retry.pause();
-  }
-
   fail(err: unknown): void {
     const { group, copy } = this;
     // The gateway may have refused the conditional request itself, so the ETag is not sent again.
