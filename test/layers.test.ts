@@ -27,7 +27,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/engine/http/page.ts': ["import '../../sandbox/page/demo-page.ts';", IMPORT],
   'src/engine/package.ts': ["import '@pothos/core';", IMPORT],
   'src/engine/create.ts': ["import './execution/pipeline.ts';\nimport './http/reply.ts';", null],
-  'src/engine/operation/up.ts': ["import '../documents/documents.ts';", IMPORT],
+  'src/engine/core/up.ts': ["import '../documents/documents.ts';", IMPORT],
   'src/engine/documents/compiler/up.ts': ["import '../documents.ts';", IMPORT],
   'src/engine/documents/compiler/own.ts': [
     "import './run.ts';\nimport '../../operation/meter.ts';",

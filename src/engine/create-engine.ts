@@ -1,10 +1,10 @@
 import { createHeaderForwarding } from '../lib/forwarded-headers.ts';
 import { ClientLimits } from './admission/client-limits.ts';
+import { ErrorMasking, type ErrorMaskingOptions } from './core/error-masking.ts';
+import type { EngineLimiter } from './core/limits.ts';
 import { Pipeline, type TeamPlugin, warnOfUnusedHooks } from './execution/pipeline.ts';
 import { HttpServer } from './http/http-server.ts';
-import type { RouteSettings } from './http/routes.ts';
-import { ErrorMasking, type ErrorMaskingOptions } from './operation/error-masking.ts';
-import type { EngineLimiter } from './operation/limits.ts';
+import type { RouteServices } from './http/routes.ts';
 import { AccessLog, type AccessLogOptions } from './requests/access-log.ts';
 import { ClientAddresses } from './requests/client-address.ts';
 import { OpenConnections } from './requests/open-connections.ts';
@@ -23,7 +23,7 @@ type Made =
   | 'tokens';
 
 interface EngineOptions
-  extends Omit<RouteSettings, Made>,
+  extends Omit<RouteServices, Made>,
     Pick<AccessLogOptions, 'logSample' | 'logAccountKey'>,
     Pick<ErrorMaskingOptions, 'describe'> {
   /** The team's plugins. */
@@ -46,7 +46,7 @@ export function createEngine(options: EngineOptions) {
   const cookie = authCookie && createAuthCookie(authCookie);
   const limits = new ClientLimits(limiter);
   const masking = new ErrorMasking({ ...options, metrics: errorMetrics });
-  const settings = {
+  const services = {
     ...options,
     pipeline: new Pipeline({ ...options, limits, masking }, plugins),
     limits,
@@ -62,5 +62,5 @@ export function createEngine(options: EngineOptions) {
     forwarding: createHeaderForwarding(options.forwardHeaders),
     accessLog: new AccessLog({ ...options, clock }),
   };
-  return { ...settings, server: new HttpServer(settings) };
+  return { ...services, server: new HttpServer(services) };
 }

@@ -7,19 +7,18 @@ import {
   type Token,
 } from '../../lib/limits/request-caller.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
+import type { ErrorMasking } from '../core/error-masking.ts';
+import { Refusal, refusal, tooComplex } from '../core/errors.ts';
+import { Meter } from '../core/meter.ts';
 import type { Documents, PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { SizeOf } from '../documents/list-sizes.ts';
 import { definedVariables, readParams } from '../documents/params.ts';
 import type { TrustedDocuments } from '../documents/trusted-documents.ts';
-
-import type { ErrorMasking } from '../operation/error-masking.ts';
-import { Refusal, refusal, tooComplex } from '../operation/errors.ts';
-import { Meter } from '../operation/meter.ts';
 import type { ClientLimits } from './client-limits.ts';
 import type { Operation, OperationContext, TransportContext } from './operation.ts';
 
 /** The parts and options that operations need, on every transport. */
-export interface OperationParts {
+export interface OperationServices {
   readonly schema: GraphQLSchema;
   readonly limits: ClientLimits;
   readonly masking: ErrorMasking;
@@ -47,20 +46,20 @@ export interface OperationParts {
  * no document is parsed before its client is charged. `sent` is JSON of any shape.
  */
 export async function admit(
-  parts: OperationParts,
+  services: OperationServices,
   caller: RequestCaller,
   transport: TransportContext,
   sent: unknown,
 ): Promise<Operation> {
-  const { limits, documents, trusted, maxCost, sizeOf } = parts;
+  const { limits, documents, trusted, maxCost, sizeOf } = services;
   const client = clientOf(caller);
   transport.summary.mayBeMutation = mayBeMutation(sent);
   limits.charge(client, transport);
 
   const requested = trusted.find(readParams(sent), transport.summary);
   // One turn of the event loop may receive a hundred new documents, and each has a turn of its own.
-  if (!documents.isPrepared(requested.query)) await parts.turns.next();
-  const document = prepareDocument(parts, requested.query, client);
+  if (!documents.isPrepared(requested.query)) await services.turns.next();
+  const document = prepareDocument(services, requested.query, client);
   const prepared = selectOperation(document, requested.operationName, transport);
 
   const params = { ...requested, variables: definedVariables(prepared.node, requested.variables) };
@@ -98,7 +97,7 @@ export function mayBeMutation(sent: unknown): boolean {
 }
 
 function prepareDocument(
-  { documents, limits }: OperationParts,
+  { documents, limits }: OperationServices,
   text: string,
   client: Client,
 ): PreparedDocument {

@@ -1,7 +1,7 @@
 import type { Balance } from '../../lib/limits/limiter.ts';
 import { type Client, clientOf } from '../../lib/limits/request-caller.ts';
-import { overLimit } from '../operation/errors.ts';
-import { ENGINE_LIMITS, type EngineLimiter } from '../operation/limits.ts';
+import { overLimit } from '../core/errors.ts';
+import { ENGINE_LIMITS, type EngineLimiter } from '../core/limits.ts';
 import type { Operation, TransportContext } from './operation.ts';
 
 /** A message counts once more for each of this many bytes. */

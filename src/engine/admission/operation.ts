@@ -1,12 +1,12 @@
 import type { ExecutionResult, ValidatedExecutionArgs } from 'graphql';
 import type { Client, RequestCaller } from '../../lib/limits/request-caller.ts';
+import type { Meter } from '../core/meter.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
+import type { ResultIterator } from '../core/result-iterator.ts';
 import type { PartsFormat } from '../documents/compiler/compiling-executor.ts';
 import type { PreparedDocument, PreparedOperation } from '../documents/documents.ts';
 import type { RequestFacts } from '../documents/operation-facts.ts';
 import type { RequestedDocument } from '../documents/trusted-documents.ts';
-import type { Meter } from '../operation/meter.ts';
-import type { RequestSummary } from '../operation/request-summary.ts';
-import type { ResultIterator } from '../operation/result-iterator.ts';
 
 /** The facts about an operation that its transport provides before its document is read. */
 export interface TransportContext {

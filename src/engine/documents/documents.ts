@@ -14,7 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { withoutStack } from '../../lib/public-error.ts';
 import { redact } from '../../lib/redact.ts';
-import { located, requestError } from '../operation/errors.ts';
+import { located, requestError } from '../core/errors.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
 import { Selections } from './compiler/selections.ts';

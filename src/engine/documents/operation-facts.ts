@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
-import { extraForList, type Weights, weightOfKey } from '../operation/meter.ts';
+import { extraForList, type Weights, weightOfKey } from '../core/meter.ts';
 import { type Field, listKey, literalOf, type Selections } from './compiler/selections.ts';
 import { listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
 

@@ -16,7 +16,7 @@ import {
   visit,
 } from 'graphql';
 import { INEXACT, isExactNumber, isObject } from '../../lib/json.ts';
-import { located, Refusal, refusal, requestError, tooComplex } from '../operation/errors.ts';
+import { located, Refusal, refusal, requestError, tooComplex } from '../core/errors.ts';
 import { redactTexts, textsIn } from './redact-literals.ts';
 
 /** The parameters of GraphQL over HTTP, for every transport: a document, its id, or both. */

@@ -8,8 +8,8 @@ import { isObject } from '../../lib/json.ts';
 import type { Log } from '../../lib/log.ts';
 import { readPlainFile } from '../../lib/read-plain-file.ts';
 import { reasonOf } from '../../lib/reason-of.ts';
-import { refusal } from '../operation/errors.ts';
-import type { RequestSummary } from '../operation/request-summary.ts';
+import { refusal } from '../core/errors.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
 import type { Documents, PreparedDocument } from './documents.ts';
 import { documentId, type Params } from './params.ts';
 

@@ -1,11 +1,11 @@
 import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { OperationParts } from '../admission/admission.ts';
+import type { OperationServices } from '../admission/admission.ts';
 import type { OperationContext } from '../admission/operation.ts';
+import { errorsOf } from '../core/error-masking.ts';
+import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../core/meter.ts';
+import { type Answer, ResultIterator } from '../core/result-iterator.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
-import { errorsOf } from '../operation/error-masking.ts';
-import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../operation/meter.ts';
-import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
 
 /** A part of an answer, in either format. */
 interface AnswerPart extends ExecutionResult {
@@ -15,8 +15,11 @@ interface AnswerPart extends ExecutionResult {
 }
 
 /** Executes an admitted query or mutation. Returns its result, or the parts of an answer. */
-export async function execute(parts: OperationParts, context: OperationContext): Promise<Answer> {
-  const { limits } = parts;
+export async function execute(
+  services: OperationServices,
+  context: OperationContext,
+): Promise<Answer> {
+  const { limits } = services;
   const { operation } = context;
   const { args, meter, partsFormat, prepared } = operation;
   const given = { ...args, contextValue: context };
@@ -32,14 +35,14 @@ export async function execute(parts: OperationParts, context: OperationContext):
     limits.chargeFields(operation);
     return withinBudget(result, meter, false);
   }
-  operation.results = partsOf(result, parts, context);
+  operation.results = partsOf(result, services, context);
   return operation.results;
 }
 
 /** The parts of an answer, masked. All parts share one context, and the last part has the receipt. */
 function partsOf(
   results: PartResults,
-  { limits, masking, receipts }: OperationParts,
+  { limits, masking, receipts }: OperationServices,
   context: OperationContext,
 ): ResultIterator<AnswerPart> {
   const { operation } = context;

@@ -9,12 +9,12 @@ import { createYoga, type Plugin } from 'graphql-yoga';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
-import { admit, type OperationParts } from '../admission/admission.ts';
+import { admit, type OperationServices } from '../admission/admission.ts';
 import type { Operation, OperationContext, TransportContext } from '../admission/operation.ts';
-import { errorsOf } from '../operation/error-masking.ts';
-import { located, Refusal, requestError } from '../operation/errors.ts';
-import { traceOperation } from '../operation/request-summary.ts';
-import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
+import { errorsOf } from '../core/error-masking.ts';
+import { located, Refusal, requestError } from '../core/errors.ts';
+import { traceOperation } from '../core/request-summary.ts';
+import { type Answer, ResultIterator } from '../core/result-iterator.ts';
 import { execute, withReceipt } from './execution.ts';
 import { subscribe } from './subscriptions.ts';
 
@@ -50,19 +50,19 @@ export type TeamPlugin = Omit<Plugin<PluginContext>, 'onPluginInit'> & {
  * results. Without plugins yoga only calls `execute` or `subscribe`.
  */
 export class Pipeline {
-  readonly #parts: OperationParts;
+  readonly #services: OperationServices;
   readonly #hasPlugins: boolean;
   readonly #yoga;
 
   /** The team's plugins run around the service's own. */
-  constructor(parts: OperationParts, plugins: readonly TeamPlugin[]) {
-    this.#parts = parts;
+  constructor(services: OperationServices, plugins: readonly TeamPlugin[]) {
+    this.#services = services;
     this.#hasPlugins = plugins.length > 0;
     // Everything that the transports do is switched off.
     this.#yoga = createYoga({
-      schema: parts.schema,
+      schema: services.schema,
       // A later plugin wraps the functions that earlier ones set.
-      plugins: [useAdmittedDocument(), useExecution(parts), ...plugins],
+      plugins: [useAdmittedDocument(), useExecution(services), ...plugins],
       cors: false,
       graphiql: false,
       landingPage: false,
@@ -84,9 +84,9 @@ export class Pipeline {
     transport: TransportContext,
     sent: unknown,
   ): Promise<OpenedOperation> {
-    const { createContext, schema } = this.#parts;
+    const { createContext, schema } = this.#services;
     try {
-      const operation = await admit(this.#parts, caller, transport, sent);
+      const operation = await admit(this.#services, caller, transport, sent);
       const context = createContext(operation);
       const hookContext = { caller, headers: transport.headers, [OWN_CONTEXT]: context };
       const enveloped = this.#yoga.getEnveloped(hookContext);
@@ -116,7 +116,7 @@ export class Pipeline {
     const { operation } = context;
     const { summary } = operation.transport;
     const { node } = operation.prepared;
-    const { masking, receipts, tracing } = this.#parts;
+    const { masking, receipts, tracing } = this.#services;
     if (tracing) traceOperation(tracing, summary, node);
     let answer: Ran;
     try {
@@ -138,7 +138,7 @@ export class Pipeline {
   ): ResultIterator {
     if (results !== null) return answer === results ? results : results.changedBy(answer);
     // A plugin has made several results of one.
-    const { masking } = this.#parts;
+    const { masking } = this.#services;
     return new ResultIterator(answer, {
       resultOf: (result) => result,
       lastResult: (error) => ({ errors: masking.masked(errorsOf(error), transport.summary) }),
@@ -160,12 +160,12 @@ function useAdmittedDocument(): Plugin<PluginContext> {
 }
 
 /** Executes the admitted operation, even if plugins pass on another document or other variables. */
-function useExecution(parts: OperationParts): Plugin<PluginContext> {
+function useExecution(services: OperationServices): Plugin<PluginContext> {
   return {
     onExecute: ({ setExecuteFn }) =>
-      setExecuteFn(({ contextValue }) => execute(parts, contextValue[OWN_CONTEXT])),
+      setExecuteFn(({ contextValue }) => execute(services, contextValue[OWN_CONTEXT])),
     onSubscribe: ({ setSubscribeFn }) =>
-      setSubscribeFn(({ contextValue }) => subscribe(parts, contextValue[OWN_CONTEXT])),
+      setSubscribeFn(({ contextValue }) => subscribe(services, contextValue[OWN_CONTEXT])),
   };
 }
 

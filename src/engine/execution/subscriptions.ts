@@ -2,12 +2,12 @@ import { createSourceEventStream, type ExecutionResult } from 'graphql';
 import { EventIterator } from '../../lib/event-iterator.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
-import type { OperationParts } from '../admission/admission.ts';
+import type { OperationServices } from '../admission/admission.ts';
 import type { EventContext, Operation, OperationContext } from '../admission/operation.ts';
-import { errorsOf } from '../operation/error-masking.ts';
-import { overLimit } from '../operation/errors.ts';
-import { Meter } from '../operation/meter.ts';
-import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
+import { errorsOf } from '../core/error-masking.ts';
+import { overLimit } from '../core/errors.ts';
+import { Meter } from '../core/meter.ts';
+import { type Answer, ResultIterator } from '../core/result-iterator.ts';
 
 /** A subscription that has begun. */
 interface Subscription {
@@ -19,14 +19,17 @@ interface Subscription {
   readonly ended: () => void;
 }
 
-type EventParts = Pick<
-  OperationParts,
+type EventServices = Pick<
+  OperationServices,
   'limits' | 'masking' | 'maxCost' | 'receipts' | 'watchToken'
 >;
 
 /** Begins a subscription. Returns the results of its events, or a result with errors. */
-export async function subscribe(parts: EventParts, context: OperationContext): Promise<Answer> {
-  const { limits } = parts;
+export async function subscribe(
+  services: EventServices,
+  context: OperationContext,
+): Promise<Answer> {
+  const { limits } = services;
   const { operation } = context;
   const { args, transport } = operation;
   // The executor does not throw: it returns a stream, or a result with the error. The cast states that admission has found
@@ -49,20 +52,20 @@ export async function subscribe(parts: EventParts, context: OperationContext): P
   const ended = () => limiter.giveBack('subscriptions', client);
   // This context must not live until the subscription ends.
   const newContext = context.eventContexts();
-  operation.results = follow(parts, { operation, events, newContext, ended });
+  operation.results = follow(services, { operation, events, newContext, ended });
   return operation.results;
 }
 
 /** Executes each event when its result is asked for. */
-export function follow(parts: EventParts, subscription: Subscription): ResultIterator {
+export function follow(services: EventServices, subscription: Subscription): ResultIterator {
   const { operation, events, newContext, ended } = subscription;
   const { caller, transport } = operation;
   const { signal, token } = caller;
   const results = new ResultIterator(events, {
-    resultOf: (event) => resultOf(parts, event, subscription),
+    resultOf: (event) => resultOf(services, event, subscription),
     lastResult(error) {
       // Counts the error even if it is not sent.
-      const shown = published(parts, { errors: errorsOf(error) }, operation, newContext());
+      const shown = published(services, { errors: errorsOf(error) }, operation, newContext());
       return transport.reportsEnd?.(error) ? null : shown;
     },
     ended() {
@@ -71,7 +74,7 @@ export function follow(parts: EventParts, subscription: Subscription): ResultIte
       ended();
     },
   });
-  const unwatch = token && parts.watchToken(token, (error) => results.fail(error));
+  const unwatch = token && services.watchToken(token, (error) => results.fail(error));
   // A transport may learn of a disconnect only with the next event, so the AbortSignal ends the results.
   const leave = () => fireAndForget('results', results.return());
   if (signal?.aborted) leave();
@@ -81,11 +84,11 @@ export function follow(parts: EventParts, subscription: Subscription): ResultIte
 
 /** Executes an event. Throws if the client is over its limit of fields, which ends its subscription. */
 async function resultOf(
-  parts: EventParts,
+  services: EventServices,
   event: unknown,
   { operation, events, newContext }: Subscription,
 ): Promise<ExecutionResult> {
-  const { limits, maxCost } = parts;
+  const { limits, maxCost } = services;
   const { args, caller, facts, prepared } = operation;
   // Events are charged to the caller's account, or to the address of its client once its token has ended.
   const client = clientOf(caller);
@@ -99,12 +102,12 @@ async function resultOf(
   // An event over its budget ends its subscription, because the next event would exceed it too.
   if (meter.isOver) throw meter.error();
   limits.limiter.spend('fields', client, meter.fields);
-  return published(parts, result, operation, context, facts.cost, meter.fields);
+  return published(services, result, operation, context, facts.cost, meter.fields);
 }
 
 /** Masks an event's errors, and adds the event's receipt (its costs). */
 function published(
-  { masking, receipts }: EventParts,
+  { masking, receipts }: EventServices,
   result: ExecutionResult,
   { transport }: Operation,
   context: EventContext,

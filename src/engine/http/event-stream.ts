@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import type { ResultIterator } from '../operation/result-iterator.ts';
+import type { ResultIterator } from '../core/result-iterator.ts';
 import type { StreamFormat } from './formats.ts';
 import type { HttpReply } from './reply.ts';
 

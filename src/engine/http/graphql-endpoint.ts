@@ -6,11 +6,11 @@ import { parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
+import { type Refusal, refusal } from '../core/errors.ts';
+import { traceRequest } from '../core/request-summary.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
-import { type Refusal, refusal } from '../operation/errors.ts';
-import { traceRequest } from '../operation/request-summary.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
 import { isOfUser } from '../requests/tokens.ts';
+import type { TransportServices } from '../requests/transport-services.ts';
 import { sendStream } from './event-stream.ts';
 import { type Accepted, FORMATS, isJsonType, negotiated } from './formats.ts';
 import { type HttpReply, tooManyMessages } from './reply.ts';
@@ -19,8 +19,8 @@ const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 
 /** Answers a request to `/graphql`. Throws a Refusal if nothing is executed. */
-export async function answerGraphQL(settings: ServerSettings, reply: HttpReply): Promise<void> {
-  const { addresses, connections, openConnections, tracing } = settings;
+export async function answerGraphQL(services: TransportServices, reply: HttpReply): Promise<void> {
+  const { addresses, connections, openConnections, tracing } = services;
   const { connection, request, summary } = reply;
   const { pingMs } = connections;
   reply.isGraphQL = true;
@@ -28,10 +28,10 @@ export async function answerGraphQL(settings: ServerSettings, reply: HttpReply):
     summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
   }
   const accepted = negotiated(request.headers.accept);
-  const { operation, start } = await open(settings, reply, accepted);
+  const { operation, start } = await open(services, reply, accepted);
   const answer = await start();
   if (!(Symbol.asyncIterator in answer)) {
-    setCookie(settings, reply, answer, operation);
+    setCookie(services, reply, answer, operation);
     await reply.sendResult(200, answer);
   } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
     summary.transport = 'sse';
@@ -45,7 +45,7 @@ export async function answerGraphQL(settings: ServerSettings, reply: HttpReply):
   } else {
     // The first part is read before the head is sent, because a head may set the cookie.
     const first = await answer.next();
-    if (!first.done) setCookie(settings, reply, first.value, operation);
+    if (!first.done) setCookie(services, reply, first.value, operation);
     const format = accepted?.parts ?? FORMATS.deferSpec;
     await sendStream(reply, format, pingMs, answer, first);
   }
@@ -53,7 +53,7 @@ export async function answerGraphQL(settings: ServerSettings, reply: HttpReply):
 
 /** Reads the request. A separate function, because `answerGraphQL` would retain the body for as long as a subscription lasts. */
 async function open(
-  { limits, maxBodyBytes, pipeline }: ServerSettings,
+  { limits, maxBodyBytes, pipeline }: TransportServices,
   reply: HttpReply,
   accepted: Accepted | null,
 ): Promise<OpenedOperation> {
@@ -94,7 +94,7 @@ function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | nu
 
 /** Sets the cookie of an issued token; removes that of a refused token. */
 function setCookie(
-  { cookie }: ServerSettings,
+  { cookie }: TransportServices,
   reply: HttpReply,
   { errors = [] }: ExecutionResult,
   { issuedToken }: Operation,

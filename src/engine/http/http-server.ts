@@ -5,7 +5,7 @@ import { addressClient } from '../../lib/limits/request-caller.ts';
 import { listen } from '../../lib/listen.ts';
 import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
 import { HttpReply } from './reply.ts';
-import { type RouteSettings, Routes, toOriginForm, wantsWebSocket } from './routes.ts';
+import { type RouteServices, Routes, toOriginForm, wantsWebSocket } from './routes.ts';
 
 // How long a slow sender (slowloris) may occupy a connection.
 const TIMES = {
@@ -26,15 +26,15 @@ const BYTES_PER_PIECE = 128;
 /** The public listener: accepts connections and requests within their bounds, and drains them in a shutdown. */
 export class HttpServer {
   readonly webSockets: WebSocketEndpoint;
-  readonly #settings: RouteSettings;
+  readonly #services: RouteServices;
   readonly #server: Server;
   readonly #routes: Routes;
 
-  constructor(settings: RouteSettings) {
-    const { connections, openConnections, publicPath } = settings;
-    this.webSockets = new WebSocketEndpoint(settings);
-    this.#settings = settings;
-    this.#routes = new Routes(settings);
+  constructor(services: RouteServices) {
+    const { connections, openConnections, publicPath } = services;
+    this.webSockets = new WebSocketEndpoint(services);
+    this.#services = services;
+    this.#routes = new Routes(services);
     // An upgrade is ignored while earlier requests are unanswered: the socket's first bytes would overtake their answers.
     const shouldUpgradeCallback = (request: IncomingMessage) =>
       openConnections.get(request.socket).underWay === 0 && wantsWebSocket(request, publicPath);
@@ -43,7 +43,7 @@ export class HttpServer {
     );
     this.#server.maxConnections = connections.most;
     this.#server.setTimeout(connections.unreadMs, (socket) => openConnections.timedOut(socket));
-    this.#server.on('drop', () => settings.errorMetrics.refusal('connections'));
+    this.#server.on('drop', () => services.errorMetrics.refusal('connections'));
     this.#server.on('connection', (socket) => this.#accept(socket));
     this.#server.on('upgrade', (request, socket, head) =>
       this.webSockets.upgrade(request, socket, head),
@@ -58,7 +58,7 @@ export class HttpServer {
   async drain(): Promise<void> {
     // Calls the `close` of `net`: that of an HTTP server would end the deadlines of requests that are still arriving.
     const stopped = new Promise((resolve) => NetServer.prototype.close.call(this.#server, resolve));
-    this.#settings.openConnections.drain();
+    this.#services.openConnections.drain();
     await stopped;
   }
 
@@ -68,7 +68,7 @@ export class HttpServer {
   }
 
   #accept(socket: Socket): void {
-    const { addresses, errorMetrics, openConnections } = this.#settings;
+    const { addresses, errorMetrics, openConnections } = this.#services;
     openConnections.open(socket);
     // A trusted proxy's connections serve many clients, and the proxy limits them.
     if (addresses.isFromProxy({ socket })) return;
@@ -78,7 +78,7 @@ export class HttpServer {
   }
 
   #handle(request: IncomingMessage, response: ServerResponse): void {
-    const { metrics, openConnections } = this.#settings;
+    const { metrics, openConnections } = this.#services;
     const { socket } = request;
     // Node parses what it has read to the end, even from a destroyed socket.
     if (socket.destroyed) return;
@@ -93,8 +93,8 @@ export class HttpServer {
       if (socket.destroyed) return;
       boundPieces(request);
       request.once('end', () => openConnections.requestEnded(connection));
-      toOriginForm(request, this.#settings.publicPath);
-      const reply = new HttpReply(request, response, connection, this.#settings);
+      toOriginForm(request, this.#services.publicPath);
+      const reply = new HttpReply(request, response, connection, this.#services);
       fireAndForget(
         'response',
         reply.guard(() => this.#routes.answer(reply)),

@@ -3,10 +3,10 @@ import type { ExecutionResult } from 'graphql';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
-import { overLimit, type Refusal } from '../operation/errors.ts';
-import { clientIn, RequestSummary } from '../operation/request-summary.ts';
+import { overLimit, type Refusal } from '../core/errors.ts';
+import { clientIn, RequestSummary } from '../core/request-summary.ts';
 import type { Connection } from '../requests/open-connections.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
+import type { TransportServices } from '../requests/transport-services.ts';
 import { FORMATS, type Format } from './formats.ts';
 
 // Each matches the name of an encoding in `Accept-Encoding` without a weight (`;q=`), or with a weight above 0.
@@ -39,15 +39,15 @@ export class HttpReply {
   readonly disconnected: AbortSignal;
   readonly #disconnecting = new AbortController();
   readonly #response: ServerResponse;
-  readonly #settings: ServerSettings;
+  readonly #services: TransportServices;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     connection: Connection,
-    settings: ServerSettings,
+    services: TransportServices,
   ) {
-    const { addresses, forwarding, tokenStatusOf, tokens } = settings;
+    const { addresses, forwarding, tokenStatusOf, tokens } = services;
     const { method = '', headers } = request;
     const forwarded = forwarding.forwarded(headers);
     const token = tokens.tokenOf(request, forwarded?.digest);
@@ -65,7 +65,7 @@ export class HttpReply {
       requestId,
     };
     this.#response = response;
-    this.#settings = settings;
+    this.#services = services;
     this.headers = { ...SAFE_HEADERS, 'x-request-id': requestId };
     response.on('close', () => this.#closed());
   }
@@ -75,7 +75,7 @@ export class HttpReply {
     try {
       await task();
     } catch (error) {
-      const refusal = this.#settings.masking.refusal(error, this.summary);
+      const refusal = this.#services.masking.refusal(error, this.summary);
       if (!this.abort()) await this.#refuse(refusal);
     }
   }
@@ -131,12 +131,12 @@ export class HttpReply {
   /** Begins a body that is streamed. The headers are sent with its first bytes. */
   begin(status: number): ServerResponse {
     if (this.#isDraining) this.headers.connection = 'close';
-    this.headers.date = new Date(this.#settings.dateMs()).toUTCString();
+    this.headers.date = new Date(this.#services.dateMs()).toUTCString();
     return this.#response.writeHead(status, this.headers);
   }
 
   get #isDraining(): boolean {
-    return this.#settings.readiness.phase === 'draining';
+    return this.#services.readiness.phase === 'draining';
   }
 
   #sendWhole(status: number, body: Body, bytes: number): void {
@@ -166,7 +166,7 @@ export class HttpReply {
     if (!this.isGraphQL) return;
     // Clients end a subscription over SSE by disconnecting.
     if (!writableFinished && summary.type !== 'subscription') summary.worsen('gone');
-    this.#settings.accessLog.ended(summary, caller, headersSent ? statusCode : null);
+    this.#services.accessLog.ended(summary, caller, headersSent ? statusCode : null);
   }
 }
 

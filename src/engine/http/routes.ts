@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { clientOf, regarding } from '../../lib/limits/request-caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../requests/origins.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
+import type { TransportServices } from '../requests/transport-services.ts';
 import { answerGraphQL } from './graphql-endpoint.ts';
 import { type HttpReply, tooManyMessages, VARY } from './reply.ts';
 
@@ -12,7 +12,7 @@ export interface Site {
   answer(reply: HttpReply, path: string): MaybePromise<void> | null;
 }
 
-export interface RouteSettings extends ServerSettings {
+export interface RouteServices extends TransportServices {
   readonly sites: readonly Site[];
   /** Null if introspection is off. */
   readonly sdl: string | null;
@@ -30,21 +30,21 @@ const PREFLIGHT_SECONDS = '600';
 
 /** Answers each request by its path, after the checks of every request. */
 export class Routes {
-  readonly #settings: RouteSettings;
+  readonly #services: RouteServices;
   readonly #vary: string;
   /** The usual request headers and those of this deployment. */
   readonly #requestHeaders: string;
 
-  constructor(settings: RouteSettings) {
-    const { cookie, forwarding } = settings;
-    this.#settings = settings;
+  constructor(services: RouteServices) {
+    const { cookie, forwarding } = services;
+    this.#services = services;
     this.#vary = VARY + (cookie === null ? '' : ', Cookie') + forwarding.vary;
     this.#requestHeaders = [...REQUEST_HEADERS, ...forwarding.names].join(', ');
   }
 
   /** Throws a Refusal if the request is refused. */
   answer(reply: HttpReply): MaybePromise<void> {
-    const { cookie, forwarding, limits, origins } = this.#settings;
+    const { cookie, forwarding, limits, origins } = this.#services;
     const { request } = reply;
     const path = pathOf(request);
     const isForeign = isCrossSite(request, origins, cookie);
@@ -64,7 +64,7 @@ export class Routes {
   }
 
   #answerPath(reply: HttpReply, path: string, isForeign: boolean): MaybePromise<void> {
-    const { publicPath, sites } = this.#settings;
+    const { publicPath, sites } = this.#services;
     const { request } = reply;
     if (path !== '/graphql' || wantsPage(request)) {
       for (const site of sites) {
@@ -80,7 +80,7 @@ export class Routes {
         reply.headers.location = `${publicPath}/${request.url}`;
         return reply.sendNothing(308);
       case '/graphql':
-        return answerGraphQL(this.#settings, reply);
+        return answerGraphQL(this.#services, reply);
       case '/logout':
         return this.#logout(reply);
       case '/health/live':
@@ -96,7 +96,7 @@ export class Routes {
 
   /** Clears the cookie. The token itself stays valid until it expires. */
   #logout(reply: HttpReply): MaybePromise<void> {
-    const { cookie } = this.#settings;
+    const { cookie } = this.#services;
     if (cookie === null) return reply.sendNotFound();
     if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
     reply.headers['set-cookie'] = cookie.cleared(reply.request);
@@ -104,13 +104,13 @@ export class Routes {
   }
 
   #health(reply: HttpReply): MaybePromise<void> {
-    const { status, body } = this.#settings.readiness.report();
+    const { status, body } = this.#services.readiness.report();
     // The public does not see the details, and JSON leaves out an undefined member.
     return reply.sendJson(status, { ...body, details: undefined });
   }
 
   #schema(reply: HttpReply): MaybePromise<void> {
-    const { sdl } = this.#settings;
+    const { sdl } = this.#services;
     if (sdl === null) return reply.sendNotFound();
     const isRead = ['GET', 'HEAD'].includes(reply.request.method ?? '');
     if (!isRead) return refuseMethod(reply, 'GET, HEAD');
@@ -119,7 +119,7 @@ export class Routes {
   }
 
   #setCorsHeaders(reply: HttpReply): void {
-    const { cookie, origins } = this.#settings;
+    const { cookie, origins } = this.#services;
     const { origin } = reply.request.headers;
     if (origin === undefined || !isAllowedOrigin(origin, origins)) return;
     reply.headers['access-control-allow-origin'] = origin;

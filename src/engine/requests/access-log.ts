@@ -9,7 +9,7 @@ import {
   OUTCOMES,
   type RequestSummary,
   type Transport,
-} from '../operation/request-summary.ts';
+} from '../core/request-summary.ts';
 import { CUTS } from './open-connections.ts';
 
 export interface AccessLogOptions {

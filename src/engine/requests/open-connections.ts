@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { steadyClock } from '../../lib/clock.ts';
 import type { Client } from '../../lib/limits/request-caller.ts';
-import type { EngineLimiter } from '../operation/limits.ts';
+import type { EngineLimiter } from '../core/limits.ts';
 
 export const MAX_BYTES = 134_217_728;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type Refusal, refusal } from '../operation/errors.ts';
+import { type Refusal, refusal } from '../core/errors.ts';
 import { isLocal } from './client-address.ts';
 import type { AuthCookie } from './tokens.ts';
 

@@ -5,10 +5,10 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { isObject, parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
+import type { RequestSummary } from '../core/request-summary.ts';
+import type { Answer } from '../core/result-iterator.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
-import type { RequestSummary } from '../operation/request-summary.ts';
-import type { Answer } from '../operation/result-iterator.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
+import type { TransportServices } from '../requests/transport-services.ts';
 import { SocketSession } from './socket-session.ts';
 
 /** The close codes and reasons that this server adds to those of graphql-ws and `ws`. */
@@ -44,7 +44,7 @@ const MAX_REASON_BYTES = 123;
 
 /** One WebSocket: hands its messages to graphql-ws's protocol within its limits, and closes it. */
 export class GraphQLSocket {
-  readonly settings: ServerSettings;
+  readonly services: TransportServices;
   readonly session: SocketSession;
   /** The operations under way by their ids, also those that their client has left. */
   readonly operations = new Map<string, SocketOperation>();
@@ -57,13 +57,13 @@ export class GraphQLSocket {
   constructor(
     socket: WebSocket,
     request: IncomingMessage,
-    settings: ServerSettings,
+    services: TransportServices,
     protocol: Protocol,
   ) {
-    const { connections, log, openConnections } = settings;
+    const { connections, log, openConnections } = services;
     this.#socket = socket;
-    this.settings = settings;
-    this.session = new SocketSession(request, settings);
+    this.services = services;
+    this.session = new SocketSession(request, services);
     let handle: (message: unknown) => Promise<void> = async () => {};
     const protocolClosed = protocol.opened(
       {
@@ -121,7 +121,7 @@ export class GraphQLSocket {
     const { id, summary } = operation;
     const isGone = isLeft || !this.isOpen;
     if (isGone && !summary.hasStarted) summary.worsen('gone');
-    this.settings.accessLog.ended(summary, this.session.caller, null);
+    this.services.accessLog.ended(summary, this.session.caller, null);
     if (this.operations.get(id) === operation) this.operations.delete(id);
     this.#closeIfIdle();
   }
@@ -160,7 +160,7 @@ export class GraphQLSocket {
   }
 
   get #isFull(): boolean {
-    return this.#socket.bufferedAmount > this.settings.connections.unreadBytes;
+    return this.#socket.bufferedAmount > this.services.connections.unreadBytes;
   }
 
   #readIfDrained(): void {
@@ -172,8 +172,8 @@ export class GraphQLSocket {
     if (!this.isOpen) return false;
     this.#freeMessages -= 1;
     if (this.#freeMessages >= 0 && bytes < COUNTED_BYTES) return true;
-    if (this.settings.limits.takeMessage(clientOf(this.session.caller), bytes)) return true;
-    this.settings.errorMetrics.refusal('messages');
+    if (this.services.limits.takeMessage(clientOf(this.session.caller), bytes)) return true;
+    this.services.errorMetrics.refusal('messages');
     this.close('rate');
     // Messages that have already arrived stay unread until `ws` ends the connection.
     this.#socket.pause();

@@ -7,10 +7,10 @@ import type {
 import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
 import { mayBeMutation } from '../admission/admission.ts';
 import type { TransportContext } from '../admission/operation.ts';
+import { Refusal, refusal, tooComplex } from '../core/errors.ts';
+import { RequestSummary } from '../core/request-summary.ts';
+import { type Answer, ResultIterator } from '../core/result-iterator.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
-import { Refusal, refusal, tooComplex } from '../operation/errors.ts';
-import { RequestSummary } from '../operation/request-summary.ts';
-import { type Answer, ResultIterator } from '../operation/result-iterator.ts';
 import type { GraphQLSocket, SocketOperation } from './graphql-socket.ts';
 
 type SocketContext = Context<ConnectionInitMessage['payload'], GraphQLSocket>;
@@ -55,7 +55,7 @@ async function open(
   id: string,
   payload: object,
 ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-  const { session, settings } = socket;
+  const { session, services } = socket;
   const summary = new RequestSummary(session.requestId, null, session.naming);
   summary.mayBeMutation = mayBeMutation(payload);
   const leaving = new AbortController();
@@ -75,14 +75,14 @@ async function open(
     operation.start = opened.start;
     const { document, params } = opened.operation;
     return {
-      schema: settings.schema,
+      schema: services.schema,
       document: document.document,
       operationName: params.operationName,
       // The protocol passes it on to `start` and `onNext`.
       rootValue: operation,
     };
   } catch (error) {
-    const { errors } = settings.masking.refusal(error, summary);
+    const { errors } = services.masking.refusal(error, summary);
     socket.end(operation, false);
     return errors;
   } finally {
@@ -97,7 +97,7 @@ function openWithin(
   { summary, leaving }: SocketOperation,
   sent: object,
 ): Promise<OpenedOperation> {
-  const { pipeline, tokenEndOf, tokenStatusOf } = socket.settings;
+  const { pipeline, tokenEndOf, tokenStatusOf } = socket.services;
   const { caller, headers, onTokenEnd } = socket.session;
   const { requestId } = summary;
   const { signal } = leaving;

@@ -6,9 +6,9 @@ import {
   type ClientNaming,
   clientIn,
   clientNaming,
-} from '../operation/request-summary.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
+} from '../core/request-summary.ts';
 import { bearerText, isOfUser } from '../requests/tokens.ts';
+import type { TransportServices } from '../requests/transport-services.ts';
 
 // The limit of an HTTP request's headers.
 const MAX_AUTHORIZATION_LENGTH = 16_384;
@@ -24,16 +24,16 @@ export class SocketSession {
   onTokenEnd: 'close' | 'error' = 'close';
   /** The forwarded headers, from `connectionParams` and the upgrade; those of the upgrade take precedence. */
   headers: Readonly<Record<string, string>> = {};
-  readonly #settings: ServerSettings;
+  readonly #services: TransportServices;
   /** The token in the page visitor's cookie, for a client that sends no token. */
   readonly #cookieText: string | undefined;
   /** The forwarded headers of the upgrade, where a proxy sets them as in any request. */
   readonly #upgraded: Readonly<Record<string, string>>;
 
-  constructor(request: IncomingMessage, settings: ServerSettings) {
-    const { addresses, cookie, forwarding } = settings;
+  constructor(request: IncomingMessage, services: TransportServices) {
+    const { addresses, cookie, forwarding } = services;
     const { headers } = request;
-    this.#settings = settings;
+    this.#services = services;
     this.requestId = headers['x-request-id'];
     const { origin } = headers;
     this.caller = { token: null, client: addresses.clientOf(request) };
@@ -46,7 +46,7 @@ export class SocketSession {
 
   /** Reads `connectionParams`. Returns false if they are malformed. Each operation checks the token when it needs it. */
   initialize(params: unknown): boolean {
-    const { forwarding, tokenStatusOf } = this.#settings;
+    const { forwarding, tokenStatusOf } = this.#services;
     const authorization = textIn(params, 'authorization');
     const given = headersIn(params, forwarding.names);
     if (given === null || authorization.length > MAX_AUTHORIZATION_LENGTH) return false;

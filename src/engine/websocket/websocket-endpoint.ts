@@ -5,10 +5,10 @@ import { type PerMessageDeflateOptions, WebSocketServer } from 'ws';
 import { steadyClock } from '../../lib/clock.ts';
 import { addressClient, regarding } from '../../lib/limits/request-caller.ts';
 import { RepeatedErrors } from '../../lib/repeated-errors.ts';
-import { overLimit, type Refusal } from '../operation/errors.ts';
-import type { LimitLabel } from '../operation/limits.ts';
+import { overLimit, type Refusal } from '../core/errors.ts';
+import type { LimitLabel } from '../core/limits.ts';
 import { duplicateHeader, foreignSocket, isAllowedPage } from '../requests/origins.ts';
-import type { ServerSettings } from '../requests/server-settings.ts';
+import type { TransportServices } from '../requests/transport-services.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
 import { PROTOCOL } from './protocol.ts';
 
@@ -30,16 +30,16 @@ const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 const RETRY_SECONDS = 10;
 
 export class WebSocketEndpoint {
-  readonly #settings: ServerSettings;
+  readonly #services: TransportServices;
   readonly #server: WebSocketServer;
   readonly #refusedPages = new RepeatedErrors(steadyClock.now);
 
-  constructor(settings: ServerSettings) {
-    this.#settings = settings;
+  constructor(services: TransportServices) {
+    this.#services = services;
     const refusalOf = (request: IncomingMessage) => this.#refusalOf(request);
     this.#server = new WebSocketServer({
       noServer: true,
-      maxPayload: settings.maxBodyBytes,
+      maxPayload: services.maxBodyBytes,
       ...MORE_OPTIONS,
       perMessageDeflate: PER_MESSAGE_DEFLATE,
       verifyClient({ req }, answer) {
@@ -66,8 +66,8 @@ export class WebSocketEndpoint {
     // Declines the extension. With the header, `ws` would refuse the socket.
     if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
-      this.#settings.openConnections.upgraded(request.socket, webSocket);
-      new GraphQLSocket(webSocket, request, this.#settings, PROTOCOL);
+      this.#services.openConnections.upgraded(request.socket, webSocket);
+      new GraphQLSocket(webSocket, request, this.#services, PROTOCOL);
     });
   }
 
@@ -77,7 +77,7 @@ export class WebSocketEndpoint {
 
   /** Returns the refusal of an upgrade; null if it is accepted. */
   #refusalOf(request: IncomingMessage): Refusal | null {
-    const { addresses, cookie, forwarding, limits, openConnections, origins } = this.#settings;
+    const { addresses, cookie, forwarding, limits, openConnections, origins } = this.#services;
     if (forwarding.hasDuplicate(request)) return duplicateHeader();
     if (!isAllowedPage(request, origins, cookie)) {
       this.#warnOfForeignPage(request);
@@ -93,7 +93,7 @@ export class WebSocketEndpoint {
   }
 
   #overLimit(limit: LimitLabel): Refusal {
-    this.#settings.errorMetrics.refusal(limit);
+    this.#services.errorMetrics.refusal(limit);
     return overLimit(limit, RETRY_SECONDS);
   }
 
@@ -102,6 +102,6 @@ export class WebSocketEndpoint {
     if (count === null) return;
     // A proxy may have rewritten `Host`, so that this server's own pages look like those of another site.
     const line = { origin, host, ...count };
-    this.#settings.log.warn(line, 'a WebSocket of another site was refused');
+    this.#services.log.warn(line, 'a WebSocket of another site was refused');
   }
 }

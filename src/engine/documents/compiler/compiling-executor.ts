@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import { withoutStack } from '../../../lib/public-error.ts';
-import { type Meter, withinBudget } from '../../operation/meter.ts';
+import { type Meter, withinBudget } from '../../core/meter.ts';
 import { type CompiledOperation, compile, type Flags } from './compile.ts';
 import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';

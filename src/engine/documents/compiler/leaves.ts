@@ -7,7 +7,7 @@ import {
   type GraphQLOutputType,
   GraphQLString,
 } from 'graphql';
-import { extraForText } from '../../operation/meter.ts';
+import { extraForText } from '../../core/meter.ts';
 import { abandon, isPromiseLike } from './metering.ts';
 import type { Run } from './run.ts';
 

@@ -13,7 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { memo } from '../../../lib/caches.ts';
-import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter.ts';
+import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../core/meter.ts';
 import { type Field, listKey } from './selections.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, unknown>;

@@ -1,6 +1,6 @@
 import type { ExecutionResult, FieldNode } from 'graphql';
 import type { MaybePromise } from '../../../lib/maybe-promise.ts';
-import { FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../operation/meter.ts';
+import { FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../core/meter.ts';
 
 /** The nullable root fields by their response keys: if one of them fails, the others are still answered. */
 export type NullableFields = ReadonlyMap<string, readonly FieldNode[]>;

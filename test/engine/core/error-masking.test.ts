@@ -1,7 +1,7 @@
 import { GraphQLError, type OperationDefinitionNode, parse } from 'graphql';
 import { expect, test } from 'vitest';
-import { ErrorMasking } from '../../../src/engine/operation/error-masking.ts';
-import { RequestSummary } from '../../../src/engine/operation/request-summary.ts';
+import { ErrorMasking } from '../../../src/engine/core/error-masking.ts';
+import { RequestSummary } from '../../../src/engine/core/request-summary.ts';
 import type { PublicCause } from '../../../src/lib/error-codes.ts';
 import { createLog } from '../../../src/lib/log.ts';
 

@@ -1,9 +1,9 @@
 import type { HeaderForwarding } from '../../lib/forwarded-headers.ts';
 import type { Token, TokenStatus } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
-import type { OperationParts } from '../admission/admission.ts';
+import type { OperationServices } from '../admission/admission.ts';
+import type { ErrorMetrics } from '../core/error-masking.ts';
 import type { Pipeline } from '../execution/pipeline.ts';
-import type { ErrorMetrics } from '../operation/error-masking.ts';
 import type { AccessLog, ServerMetrics } from './access-log.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { CONNECTIONS, OpenConnections } from './open-connections.ts';
@@ -12,7 +12,7 @@ import type { Readiness } from './readiness.ts';
 import type { AuthCookie, BearerTokens } from './tokens.ts';
 
 /** The parts and options that all transports use. */
-export interface ServerSettings extends OperationParts {
+export interface TransportServices extends OperationServices {
   readonly pipeline: Pipeline;
   readonly log: Log;
   readonly accessLog: AccessLog;
