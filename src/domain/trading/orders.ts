@@ -201,7 +201,7 @@ export class Orders {
     digest: string,
   ): Promise<ReserveAnswer> {
     const { idempotencyKey: key, sendBeforeMs } = ticket;
-    const waiting = await this.#waitingRecord(account, key);
+    const waiting = this.#recorder.waiting(account, key);
     if (waiting) return { reserved: false, record: waiting };
     const { clock, records } = this.#options;
     const { judgedMs, laterMs } = this.#options.dates();
@@ -231,18 +231,6 @@ export class Orders {
       () => {},
     );
     throw new RecordsUnavailableError('the order records took too long to answer');
-  }
-
-  /** The record that waits to be written; undefined if there is none. If the key is being freed, waits until it is free. */
-  async #waitingRecord(account: Account, key: string): Promise<OrderRecord | undefined> {
-    for (let waitedMs = 0; waitedMs < this.#pendingMs; waitedMs += FOLLOW_POLL_MS) {
-      const waiting = this.#recorder.waiting(account, key);
-      if (waiting !== null) return waiting;
-      await pause(this.#options.clock, FOLLOW_POLL_MS);
-    }
-    const found = await this.#recorder.find(account, key);
-    if (found !== null) return found;
-    throw new RecordsUnavailableError('the key is not free yet', { earlierUnknown: false });
   }
 
   /** Answers from a record. Drops this process's cache of the account, because another process may have sent the order. */

@@ -31,12 +31,6 @@ const RETRY_FIRST_MS = 200;
 const RETRY_MAX_MS = 1_000;
 const CUT_OFF_POLL_MS = 5_000;
 
-/** The latest write for a reservation. A null record frees the key. */
-interface Write {
-  readonly reservation: Reservation;
-  readonly record: OrderRecord | null;
-}
-
 /**
  * Records how orders ended: orders of this process, orders with a late answer, and orders whose process was killed. A write
  * is repeated while the store is unavailable. Its order was already sent, so the client receives the outcome even if it is
@@ -46,8 +40,8 @@ export class Recorder {
   readonly #options: RecorderOptions;
   /** The writes that have not ended. Only this class changes this set. */
   readonly unwritten = new Set<Promise<void>>();
-  /** The latest writes that the store has not confirmed yet, by account and key. */
-  readonly #waiting = new Map<string, Write>();
+  /** The latest records that the store has not confirmed yet, by account and key. */
+  readonly #waiting = new Map<string, OrderRecord>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -57,7 +51,13 @@ export class Recorder {
   settle(reservation: Reservation, outcome: RecordedOutcome): Promise<void> {
     const pendingMs = 0;
     const record = toOrderRecord(reservation, outcome, pendingMs);
-    return this.#write({ reservation, record }, async () => {
+    const id = recordId(reservation.account, reservation.key);
+    // A late answer replaces a waiting unknown outcome.
+    this.#waiting.set(id, record);
+    const forget = () => {
+      if (this.#waiting.get(id) === record) this.#waiting.delete(id);
+    };
+    return this.#write(async () => {
       const kept = await this.#options.records.settle(reservation, outcome);
       // Only an operator settles an order. The gateway's answer may contradict the operator.
       if (!isSettled(kept) || outcome.kind === 'unknown' || agree(kept, outcome)) return;
@@ -65,30 +65,21 @@ export class Recorder {
       metrics.contradictions.inc();
       const line = { ...lines.ofKey(reservation), ...outcomeOf(outcome) };
       log.error(line, 'the gateway contradicts a settled order');
-    });
+    }, forget);
   }
 
   release(reservation: Reservation): Promise<void> {
     const { records } = this.#options;
-    return this.#write({ reservation, record: null }, () => records.release(reservation));
+    return this.#write(() => records.release(reservation));
   }
 
-  /** The record that waits to be written, and is valid already. Null while the key is being freed; undefined if none. */
-  waiting(account: Account, key: string): OrderRecord | null | undefined {
-    return this.#waiting.get(recordId(account, key))?.record;
+  /** The record that waits to be written, and is valid already. */
+  waiting(account: Account, key: string): OrderRecord | undefined {
+    return this.#waiting.get(recordId(account, key));
   }
 
   async find(account: Account, key: string): Promise<OrderRecord | null> {
-    const waiting = this.waiting(account, key);
-    if (waiting) return waiting;
-    const record = await this.#options.records.find(account, key);
-    const latest = this.#waiting.get(recordId(account, key));
-    const isBeingFreed = latest?.record === null;
-    if (!isBeingFreed) return record;
-    // The store may have freed the key already, and another process may have reserved it since: then the record has another
-    // id. A record with an outcome is kept, because an operator has settled its order.
-    const isReleased = latest.reservation.id === record?.id && record.outcome === null;
-    return isReleased ? null : record;
+    return this.waiting(account, key) ?? this.#options.records.find(account, key);
   }
 
   /** Logs each order whose process was killed, for this and other replicas. */
@@ -115,11 +106,8 @@ export class Recorder {
     metrics.orders.inc({ outcome: 'unknown' });
   }
 
-  async #write(latest: Write, attempt: () => Promise<void>): Promise<void> {
+  async #write(attempt: () => Promise<void>, onEnd = () => {}): Promise<void> {
     const { clock, log } = this.#options;
-    const id = recordId(latest.reservation.account, latest.reservation.key);
-    // A late answer replaces a waiting unknown outcome.
-    this.#waiting.set(id, latest);
     const first = attempt();
     const written = first
       .catch((error: unknown) => {
@@ -128,7 +116,7 @@ export class Recorder {
       })
       .finally(() => {
         this.unwritten.delete(written);
-        if (this.#waiting.get(id) === latest) this.#waiting.delete(id);
+        onEnd();
       });
     this.unwritten.add(written);
     await within(clock, PATIENCE_MS, first).catch(() => {});
