@@ -16,3 +16,14 @@ export function promised<T>(begin: () => MaybePromise<T>): Promise<T> {
     return Promise.reject(error);
   }
 }
+
+/** Drops a value. Handles the rejections of its promises, because an unhandled rejection ends the process. */
+export function abandon(value: unknown): void {
+  for (const each of Array.isArray(value) ? value : [value]) {
+    if (isPromiseLike(each)) each.then(undefined, () => {});
+  }
+}
+
+export function isPromiseLike(value: unknown): value is Promise<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}

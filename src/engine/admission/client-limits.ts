@@ -14,10 +14,10 @@ const TOKENS_PER_REQUEST = 200;
  * known only when an answer is complete, so the answer that exceeds the limit is sent, and the next one is refused.
  */
 export class ClientLimits {
-  readonly limiter: EngineLimiter;
+  readonly #limiter: EngineLimiter;
 
   constructor(limiter: EngineLimiter) {
-    this.limiter = limiter;
+    this.#limiter = limiter;
   }
 
   /**
@@ -26,12 +26,12 @@ export class ClientLimits {
    */
   takeMessage(client: Client, bytes = 0): boolean {
     const points = 1 + Math.floor(bytes / COUNTED_BYTES);
-    return this.limiter.spend('messages', client, points).left >= 0;
+    return this.#limiter.spend('messages', client, points).left >= 0;
   }
 
   /** Charges one operation, and sets the response's headers. Throws a Refusal if the client is over a limit. */
   charge(client: Client, { responseHeaders }: TransportContext): void {
-    const requests = this.limiter.take('requests', client);
+    const requests = this.#limiter.take('requests', client);
     if (responseHeaders !== null) Object.assign(responseHeaders, headersOf(requests));
     if (requests.isOver) throw overLimit(ENGINE_LIMITS.requests.label, secondsOf(requests));
     this.checkFields(client);
@@ -44,8 +44,8 @@ export class ClientLimits {
     if (client.key === before.key) return before;
     operation.client = client;
     if (client.kind === 'account') {
-      this.limiter.move('requests', before, client);
-      this.limiter.move('messages', before, client);
+      this.#limiter.move('requests', before, client);
+      this.#limiter.move('messages', before, client);
     }
     return client;
   }
@@ -53,23 +53,33 @@ export class ClientLimits {
   /** Charges a document that is new to the process, because preparing it takes longer than answering a small request. */
   chargeTokens(client: Client, tokens: number): void {
     const requests = Math.floor(tokens / TOKENS_PER_REQUEST);
-    if (requests > 0) this.limiter.spend('requests', client, requests);
+    if (requests > 0) this.#limiter.spend('requests', client, requests);
   }
 
   /** Charges the estimate before the run: hundreds of operations can be under way before the first is complete. */
   chargeEstimate({ client, facts }: Operation): void {
-    this.limiter.spend('fields', client, facts.cost);
+    this.#limiter.spend('fields', client, facts.cost);
   }
 
   /** Charges the fields in place of the estimate, once the answer is complete. */
   chargeFields(operation: Operation): void {
-    this.limiter.spend('fields', operation.client, -operation.facts.cost);
-    this.limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
+    this.#limiter.spend('fields', operation.client, -operation.facts.cost);
+    this.#limiter.spend('fields', this.currentClient(operation), operation.meter.fields);
+  }
+
+  chargeEvent(client: Client, fields: number): void {
+    this.#limiter.spend('fields', client, fields);
+  }
+
+  /** Charges a subscription until the returned function is called. Returns null if the client has too many. */
+  takeSubscription(client: Client): (() => void) | null {
+    if (this.#limiter.take('subscriptions', client).isOver) return null;
+    return () => this.#limiter.giveBack('subscriptions', client);
   }
 
   /** Throws a Refusal if the client is over its limit of fields because of earlier answers. */
   checkFields(client: Client): void {
-    const balance = this.limiter.take('fields', client, 0);
+    const balance = this.#limiter.take('fields', client, 0);
     if (balance.isOver) throw overLimit(ENGINE_LIMITS.fields.label, secondsOf(balance));
   }
 }

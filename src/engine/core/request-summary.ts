@@ -56,7 +56,7 @@ export class RequestSummary {
   results = 0;
   callCount = 0;
   /** True for a subscription whose events have begun. */
-  hasStarted = false;
+  hasEvents = false;
   hasEnded = false;
   // Lists are created with their first entry, because most requests have at most one.
   codes: readonly string[] = NONE;
@@ -89,8 +89,8 @@ export class RequestSummary {
   }
 
   /** Call it when the events of a subscription have begun. Its span covers the start alone. */
-  started(status: number | null): void {
-    this.hasStarted = true;
+  eventsBegan(status: number | null): void {
+    this.hasEvents = true;
     this.endTrace(status);
   }
 

@@ -43,13 +43,11 @@ export async function subscribe(
     return events;
   }
   // Beginning the subscription may have proved the token's account.
-  const client = limits.currentClient(operation);
-  const { limiter } = limits;
-  if (limiter.take('subscriptions', client).isOver) {
+  const ended = limits.takeSubscription(limits.currentClient(operation));
+  if (ended === null) {
     fireAndForget('results', Promise.resolve(events[Symbol.asyncIterator]().return?.()));
     return { errors: overLimit('subscriptions').errors };
   }
-  const ended = () => limiter.giveBack('subscriptions', client);
   // This context must not live until the subscription ends.
   const newContext = context.eventContexts();
   operation.results = follow(services, { operation, events, newContext, ended });
@@ -101,7 +99,7 @@ async function resultOf(
   if (result.data == null && events instanceof EventIterator) events.missed();
   // An event over its budget ends its subscription, because the next event would exceed it too.
   if (meter.isOver) throw meter.error();
-  limits.limiter.spend('fields', client, meter.fields);
+  limits.chargeEvent(client, meter.fields);
   return published(services, result, operation, context, facts.cost, meter.fields);
 }
 

@@ -35,7 +35,7 @@ export async function answerGraphQL(services: TransportServices, reply: HttpRepl
     await reply.sendResult(200, answer);
   } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
     summary.transport = 'sse';
-    summary.started(200);
+    summary.eventsBegan(200);
     // A stream of events may last for hours, so a shutdown closes it.
     openConnections.addLongLived(connection, { restart: () => connection.socket.destroy() });
     const format = accepted?.events ?? FORMATS.events;

@@ -92,7 +92,7 @@ export class HttpServer {
     const begin = () => {
       if (socket.destroyed) return;
       boundPieces(request);
-      request.once('end', () => openConnections.requestEnded(connection));
+      request.once('end', () => openConnections.requestArrived(connection));
       toOriginForm(request, this.#services.publicPath);
       const reply = new HttpReply(request, response, connection, this.#services);
       fireAndForget(

@@ -158,7 +158,7 @@ export class HttpReply {
   #closed(): void {
     const { caller, summary } = this;
     const { headersSent, statusCode, writableFinished } = this.#response;
-    this.connection.arrived();
+    this.connection.markWhole();
     this.connection.underWay -= 1;
     // The answer may have begun before the drain, without `connection: close`. Pipelined requests are answered first.
     if (this.#isDraining && this.connection.underWay === 0) this.request.socket.destroySoon();

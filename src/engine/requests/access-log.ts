@@ -51,7 +51,7 @@ export class AccessLog {
     summary.endTrace(status);
     const durationMs = performance.now() - summary.startedAtMs;
     this.#options.metrics.requestEnded(summary, durationMs);
-    const isSlow = !summary.hasStarted && durationMs >= SLOW_MS;
+    const isSlow = !summary.hasEvents && durationMs >= SLOW_MS;
     if (!this.#isLogged || this.#isLeftOut(summary, isSlow)) return;
     const { outcome, codes, calls, callCount, bytesOut } = summary;
     const isBlamed = isSlow || outcome === 'refused' || outcome === 'caller';
@@ -63,13 +63,13 @@ export class AccessLog {
       durationMs: roundToTenths(durationMs),
       calls: callCount > 0 ? calls.map(callText) : undefined,
       callCount: callCount > calls.length ? callCount : undefined,
-      events: summary.hasStarted ? summary.results : undefined,
+      events: summary.hasEvents ? summary.results : undefined,
       bytesOut,
       // The address shows which client keeps sending slow requests, or is refused for its own mistakes.
       address:
         isBlamed && caller.client ? this.#hashOf(addressKey(caller.client.address)) : undefined,
     };
-    this.#options.log.line(line, summary.hasStarted ? 'subscription ended' : 'request');
+    this.#options.log.line(line, summary.hasEvents ? 'subscription ended' : 'request');
   }
 
   #isLeftOut(summary: RequestSummary, isSlow: boolean): boolean {
@@ -156,9 +156,9 @@ export class ServerMetrics {
     );
   }
 
-  requestEnded({ transport, outcome, hasStarted }: RequestSummary, durationMs: number) {
+  requestEnded({ transport, outcome, hasEvents }: RequestSummary, durationMs: number) {
     this.#operations.inc({ transport, outcome });
     // The lifetime of a subscription does not measure the service's speed.
-    if (!hasStarted) this.#seconds.observe({ transport, outcome }, durationMs / 1000);
+    if (!hasEvents) this.#seconds.observe({ transport, outcome }, durationMs / 1000);
   }
 }

@@ -73,7 +73,7 @@ export class Connection {
   }
 
   /** Call it when a request was answered. While other requests are under way, their bytes count. */
-  arrived(): void {
+  markWhole(): void {
     if (this.underWay <= 1) this.#wholeUntil = this.socket.bytesRead;
   }
 }
@@ -144,8 +144,8 @@ export class OpenConnections {
   }
 
   /** Call it when a request has arrived whole. Its answer may be earlier, for example that its body is too large. */
-  requestEnded(connection: Connection): void {
-    connection.arrived();
+  requestArrived(connection: Connection): void {
+    connection.markWhole();
     if (this.#isDraining && connection.underWay === 0) connection.socket.destroySoon();
   }
 

@@ -3,8 +3,15 @@ import type { Socket } from 'node:net';
 import { type Token, toToken } from '../../lib/limits/request-caller.ts';
 import { isLocal } from './client-address.ts';
 
-/** The text of the token in an `Authorization` value; undefined if its scheme is not Bearer. */
-export function bearerText(authorization: string): string | undefined {
+/**
+ * The text of a token: that of `Authorization`, or of the cookie if that value identifies no user. Undefined if there is
+ * none, or the scheme is not Bearer.
+ */
+export function tokenText(
+  authorization: string,
+  cookieText: () => string | undefined,
+): string | undefined {
+  if (!isOfUser(authorization)) return cookieText();
   return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }
 
@@ -28,7 +35,7 @@ export class BearerTokens {
   /** The token of the header; of the cookie if the header has none. `digest`: the digest of the forwarded headers. */
   tokenOf({ headers, socket }: IncomingMessage, digest = ''): Token | null {
     const { authorization = '', cookie = '' } = headers;
-    const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookie?.textIn(cookie);
+    const text = tokenText(authorization, () => this.#cookie?.textIn(cookie));
     if (!text) return null;
     const last = this.#lastSent.get(socket);
     if (last?.token.text === text && last.digest === digest) return last.token;

@@ -120,7 +120,7 @@ export class GraphQLSocket {
   end(operation: SocketOperation, isLeft: boolean): void {
     const { id, summary } = operation;
     const isGone = isLeft || !this.isOpen;
-    if (isGone && !summary.hasStarted) summary.worsen('gone');
+    if (isGone && !summary.hasEvents) summary.worsen('gone');
     this.services.accessLog.ended(summary, this.session.caller, null);
     if (this.operations.get(id) === operation) this.operations.delete(id);
     this.#closeIfIdle();

@@ -126,6 +126,6 @@ async function start({ rootValue }: ExecutionArgs): Promise<Answer> {
   const answer = await execute();
   operation.answer = answer;
   const isEvents = answer instanceof ResultIterator && summary.type === 'subscription';
-  if (isEvents && summary.outcome === 'ok') summary.started(null);
+  if (isEvents && summary.outcome === 'ok') summary.eventsBegan(null);
   return answer;
 }

@@ -7,7 +7,7 @@ import {
   clientIn,
   clientNaming,
 } from '../core/request-summary.ts';
-import { bearerText, isOfUser } from '../requests/tokens.ts';
+import { tokenText } from '../requests/tokens.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 
 // The limit of an HTTP request's headers.
@@ -52,7 +52,7 @@ export class SocketSession {
     if (given === null || authorization.length > MAX_AUTHORIZATION_LENGTH) return false;
     this.headers = { ...given, ...this.#upgraded };
     const forwarded = forwarding.forwarded(this.headers);
-    const text = isOfUser(authorization) ? bearerText(authorization) : this.#cookieText;
+    const text = tokenText(authorization, () => this.#cookieText);
     const token = text ? toToken(text, forwarded?.digest) : null;
     this.caller = {
       token,

@@ -22,7 +22,7 @@ async function fieldsOf(text: string, rootValue: unknown): Promise<number> {
   const counted = await Promise.all(
     [true, false].map(async (isCompiled) => {
       const operation = executorOf(args);
-      if (isCompiled) operation.compileAtNextRun();
+      if (isCompiled) operation.compileFromNowOn();
       const meter = meterFor(args);
       expect((await operation.execute(args, meter)).errors).toBeUndefined();
       return meter.fields;
@@ -58,7 +58,7 @@ test.each([true, false])(
     const rows = Array.from({ length: 50 }, () => ({ read }));
     const args = argsOf(schema, '{ rows { read again: read } }', { rootValue: { rows } });
     const operation = executorOf(args);
-    if (isCompiled) operation.compileAtNextRun();
+    if (isCompiled) operation.compileFromNowOn();
     const { data, errors } = await operation.execute(args, meterFor(args, 100));
     expect(data).toBeNull();
     expect(errors?.[0]?.extensions).toMatchObject({ limit: 'MAX_COST', value: 101, maximum: 100 });

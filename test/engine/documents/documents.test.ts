@@ -280,7 +280,7 @@ test('the byte size of the documents includes their compiled code', async () => 
   const { document, operations } = from.prepare(text) as PreparedDocument;
   const before = from.byteSize;
   const executor = operations.get(null)?.executor;
-  executor?.compileAtNextRun();
+  executor?.compileFromNowOn();
   const args = argsOf(schema, print(document));
   await executor?.execute(args, meterFor(args));
   // The code of each field, `node` and `id`, counts as 1 KiB.

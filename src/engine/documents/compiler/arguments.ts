@@ -1,5 +1,11 @@
-import { type FieldNode, getArgumentValues, type VariableValues } from 'graphql';
-import { type Field, mayHoldVariable } from './selections.ts';
+import {
+  type ArgumentNode,
+  type FieldNode,
+  getArgumentValues,
+  Kind,
+  type VariableValues,
+} from 'graphql';
+import type { Field } from './selections.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 export type ArgumentsOf = (variables: VariableValues) => readonly Values[];
@@ -30,4 +36,9 @@ export class Arguments {
     if (constant.length === all.length) return () => constant;
     return (variables) => all.map((each) => (typeof each === 'function' ? each(variables) : each));
   }
+}
+
+/** Whether an argument may depend on a variable. True for any list or object, because searching it at each use is slow. */
+function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
+  return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }

@@ -12,10 +12,10 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
+import { abandon, isPromiseLike } from '../../../lib/maybe-promise.ts';
 import { shapeOf } from '../../../lib/shape-of.ts';
 import { Arguments, type ArgumentsOf, NotCompilableError } from './arguments.ts';
 import { completeLeaf, isPlainLeaf, notWhole } from './leaves.ts';
-import { abandon, isPromiseLike } from './metering.ts';
 import type { Complete, NullableFields, Run, Target } from './run.ts';
 import { type Field, listKey, literalOf, type Selections } from './selections.ts';
 

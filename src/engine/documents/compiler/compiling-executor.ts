@@ -72,7 +72,7 @@ export class CompilingExecutor {
   /** graphql-js has already coerced the variables in `args`. */
   execute(args: ValidatedExecutionArgs, meter: Meter): MaybePromise<ExecutionResult> {
     // A compiled operation takes a fraction of the time, so a large answer is compiled in its first run.
-    if (meter.isLarge) this.compileAtNextRun();
+    if (meter.isLarge) this.compileFromNowOn();
     const code = this.#codeFor(args);
     return code === null ? this.#runReference(args, meter) : this.#runCompiled(code, args, meter);
   }
@@ -106,7 +106,7 @@ export class CompilingExecutor {
     return execute({ ...args, schema: this.#meteredSchema(meter), enableEarlyExecution: true });
   }
 
-  compileAtNextRun(): void {
+  compileFromNowOn(): void {
     this.#runs = RUNS_BEFORE_COMPILING;
   }
 

@@ -7,8 +7,8 @@ import {
   type GraphQLOutputType,
   GraphQLString,
 } from 'graphql';
+import { abandon, isPromiseLike } from '../../../lib/maybe-promise.ts';
 import { extraForText } from '../../core/meter.ts';
-import { abandon, isPromiseLike } from './metering.ts';
 import type { Run } from './run.ts';
 
 /** Thrown if an answer would be incomplete: the reference executor reports the error. A singleton captures no stack. */
@@ -41,7 +41,7 @@ export function isPlainLeaf(type: GraphQLOutputType, value: unknown): boolean {
 /** Serializes a leaf as its type does. */
 export function completeLeaf(type: GraphQLLeafType, run: Run, value: unknown): unknown {
   if (isPlainLeaf(type, value)) return value;
-  if (value == null || isDeferred(value)) throw notWhole(value);
+  if (value == null || isForReference(value)) throw notWhole(value);
   if (typeof value === 'string' && (type === GraphQLString || type === GraphQLID)) {
     run.count(extraForText(value.length));
     return value;
@@ -52,7 +52,7 @@ export function completeLeaf(type: GraphQLLeafType, run: Run, value: unknown): u
 }
 
 /** Whether a value is an error, a method or a promise, which the reference executor handles. No leaf of this schema is any. */
-function isDeferred(value: unknown): boolean {
+function isForReference(value: unknown): boolean {
   if (typeof value !== 'object') return typeof value === 'function';
   return value instanceof Error || isPromiseLike(value);
 }

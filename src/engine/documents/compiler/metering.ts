@@ -13,6 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { memo } from '../../../lib/caches.ts';
+import { abandon, isPromiseLike } from '../../../lib/maybe-promise.ts';
 import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../core/meter.ts';
 import { type Field, listKey } from './selections.ts';
 
@@ -108,15 +109,4 @@ function extraForTexts(value: unknown): number {
   if (typeof value === 'string') return extraForText(value.length);
   if (!Array.isArray(value)) return 0;
   return value.reduce((sum: number, each) => sum + extraForTexts(each), 0);
-}
-
-/** Drops a value. Handles the rejections of its promises, because an unhandled rejection ends the process. */
-export function abandon(value: unknown): void {
-  for (const each of Array.isArray(value) ? value : [value]) {
-    if (isPromiseLike(each)) each.then(undefined, () => {});
-  }
-}
-
-export function isPromiseLike(value: unknown): value is Promise<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }

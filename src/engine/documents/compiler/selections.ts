@@ -1,5 +1,4 @@
 import {
-  type ArgumentNode,
   type DirectiveNode,
   type DocumentNode,
   type FieldNode,
@@ -78,11 +77,6 @@ export function literalOf(node: ValueNode): unknown {
   if (node.kind === Kind.BOOLEAN) return node.value;
   if (node.kind === Kind.LIST) return node.values;
   return node.kind === Kind.NULL ? null : node;
-}
-
-/** Whether an argument may depend on a variable. True for any list or object, because searching it at each use is slow. */
-export function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
-  return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }
 
 /** Identifies a list by the place of its first field in the text, because copies of a document have other nodes. */

@@ -38,7 +38,7 @@ export async function executeBoth(args: ValidatedExecutionArgs) {
   const counts = { reference: meterFor(args), compiled: meterFor(args) };
   const expected = await byReference(args, counts.reference);
   const compiled = executorOf(args);
-  compiled.compileAtNextRun();
+  compiled.compileFromNowOn();
   const found = await compiled.execute(args, counts.compiled);
   return {
     expected,

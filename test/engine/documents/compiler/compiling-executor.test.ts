@@ -94,7 +94,7 @@ describe('a document', () => {
       });
     };
     const compiled = executorOf(args(0));
-    compiled.compileAtNextRun();
+    compiled.compileFromNowOn();
     for (let bits = 0; bits < 2 ** names.length; bits += 1) {
       const given = args(bits);
       expect(canonicalText(await compiled.execute(given, meterFor(given)))).toBe(
