@@ -11,7 +11,7 @@ import { isTypoOf } from './lib/typo.ts';
 
 const DEFAULT_ORDER_FILE = 'data/orders.db';
 /** Orders of the sandbox survive a restart, like those of a real gateway. */
-export const SANDBOX_ORDER_FILE = '.sandbox/orders.db';
+const SANDBOX_ORDER_FILE = '.sandbox/orders.db';
 /** The folders of these files are created if they are missing. */
 export const DEFAULT_ORDER_FILES: readonly string[] = [DEFAULT_ORDER_FILE, SANDBOX_ORDER_FILE];
 

@@ -1,5 +1,5 @@
 import { shown } from '../config/given-value.ts';
-import { type Config, ConfigError, DEFAULT_ORDER_FILES, SANDBOX_ORDER_FILE } from '../config.ts';
+import { type Config, ConfigError, DEFAULT_ORDER_FILES } from '../config.ts';
 import { ManifestError, TrustedDocuments, type TrustedDocumentsOptions } from '../engine/index.ts';
 import { systemClock } from '../lib/clock.ts';
 import { ListenError } from '../lib/listen.ts';
@@ -65,9 +65,8 @@ export function openConfiguredStores(
     orderStore,
     clock: systemClock,
     makesFolder: DEFAULT_ORDER_FILES.includes(orderStore),
-    // A test may place an order at once, and an older version's file is of no use.
+    // A test may place an order at once.
     takesOldKeys: config.takesOldKeys,
-    replacesVersions: orderStore === SANDBOX_ORDER_FILE,
     prefix: config.redisPrefix,
     requiresAppendonly: config.requiresAppendonly,
     redisReplicas: config.redisReplicas,

@@ -32,8 +32,6 @@ PRAGMA user_version = ${VERSION}`;
 export interface NewFile {
   /** When true, a new file takes keys of any time. */
   readonly takesOldKeys?: boolean;
-  /** When true, tables of another version are dropped. */
-  readonly replacesVersions?: boolean;
 }
 
 /** Recognizes the file before changing it, and creates missing tables. */
@@ -70,20 +68,11 @@ export function assertVersion(version: number): void {
   );
 }
 
-function createTables(
-  database: DatabaseSync,
-  { takesOldKeys = false, replacesVersions = false }: NewFile,
-): void {
-  const tables = database
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .all();
-  const version = Number(pragma(database, 'user_version'));
-  const isReplaced = replacesVersions && version !== VERSION;
-  if (tables.length > 0 && !isReplaced) {
-    assertVersion(version);
+function createTables(database: DatabaseSync, { takesOldKeys = false }: NewFile): void {
+  if (pragma(database, 'schema_version') !== 0) {
+    assertVersion(Number(pragma(database, 'user_version')));
     return;
   }
-  for (const { name } of tables) database.exec(`DROP TABLE "${String(name)}"`);
   database.exec(SCHEMA);
   const sql = 'INSERT INTO state (one, loss, since) VALUES (1, ?, ?)';
   database.prepare(sql).run(randomUUID(), takesOldKeys ? 0 : null);
