@@ -39,6 +39,8 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
     ]);
   const threeTimes = (kind: string) => Array(3).fill({ outcome: { kind } });
   expect(await askInEachWay()).toMatchObject(threeTimes('unknown'));
+  // Alone, a query cannot join a repeat that is in flight.
+  expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject(unknown);
   last(calls).endLate(acceptedAs('o-1'));
   expect(await askInEachWay()).toMatchObject(threeTimes('accepted'));
   const other = orders.place(demo, demoProof, ticketOf('k', 'MSFT'));
