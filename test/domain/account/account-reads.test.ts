@@ -55,6 +55,17 @@ test('a read after a write of the account joins no earlier call', async () => {
   expect(calls).toHaveLength(2);
 });
 
+test('a read joins no call from before the store may have lost the versions of accounts', async () => {
+  const versions = { read: async () => ({ epoch: 'another', version: null }) };
+  reads = new AccountReads(logicalClock, versions);
+  void read();
+  await reads.catchUp(demo.account);
+  void read();
+  expect(calls).toHaveLength(2);
+  void read();
+  expect(calls).toHaveLength(2);
+});
+
 test('a client that disconnects does not end the reads of others', async () => {
   const leaving = new AbortController();
   const first = read(viewerBut(demo, { signal: leaving.signal })).catch(() => 'left');
