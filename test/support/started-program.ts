@@ -40,6 +40,7 @@ export async function startProgram(
     const started = spawn(path, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
     exit = once(started, 'close').then(([code]) => code as number | null);
+    endWithThisProcess(started);
     for (const input of [started.stdout, started.stderr]) {
       eachLine(input, (line) => logged.push(line));
     }
@@ -69,6 +70,14 @@ export async function startProgram(
     ended: () => exit,
     [Symbol.asyncDispose]: kill,
   };
+}
+
+/** Kills the program if this process dies first: its death closes the stdin of a shell, and the shell's `read` returns. */
+function endWithThisProcess(program: ChildProcess): void {
+  if (program.pid === undefined) return;
+  const args = ['-c', 'read _; kill -9 "$0"', String(program.pid)];
+  const shell = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'] });
+  program.once('exit', () => shell.kill('SIGKILL'));
 }
 
 /** Splits at line feeds alone. `readline` would also split at U+2028, which a client's text may have. */
