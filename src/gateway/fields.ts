@@ -1,5 +1,5 @@
+import { blankWith, copyOf } from '../lib/blank-object.ts';
 import { isObject } from '../lib/json.ts';
-import { shapeOf } from '../lib/shape-of.ts';
 import type { Json } from './requests.ts';
 import * as scalars from './scalars.ts';
 import { type Moment, type NamedField, noteAbsent, type Reading, type Row } from './scalars.ts';
@@ -43,8 +43,6 @@ export interface Table<F extends Fields> {
   readonly toWire: (values: SentBy<F>) => WireOf<F>;
   /** Reads the row of a list. It does not record absent fields, because the list does that for all its rows. */
   readonly readRow: (row: Row, reading: Reading, path: string) => ValueOf<F> | null;
-  /** Keeps the rows fast. */
-  readonly rows: object;
 }
 
 /** The readonly object that a table reads. */
@@ -216,7 +214,6 @@ export function table<const F extends Fields>(name: string, fields: F): Table<F>
     toWire,
     read,
     readRow,
-    rows: shapeOf(Object.keys(fields)),
   };
 }
 
@@ -231,8 +228,9 @@ function rowReader<F extends Fields>(fields: F): Table<F>['readRow'] {
     mustExist: isCostly(field.missing),
     mustFit: isCostly(field.missing) || isCostly(field.wrong),
   }));
+  const blank = blankWith(Object.keys(fields));
   return (row, reading, path = '') => {
-    const values: Record<string, unknown> = {};
+    const values: Record<string, unknown> = copyOf(blank);
     for (const { key, wire, read, fits, innerPath, mustExist, mustFit } of steps) {
       const sent = row[wire];
       const value = read(sent, reading, innerPath === null ? undefined : path + innerPath);

@@ -12,8 +12,8 @@ import {
   Kind,
   type OperationDefinitionNode,
 } from 'graphql';
+import { blankWith, copyOf } from '../../../lib/blank-object.ts';
 import { abandon, isPromiseLike } from '../../../lib/maybe-promise.ts';
-import { shapeOf } from '../../../lib/shape-of.ts';
 import { Arguments, type ArgumentsOf, NotCompilableError } from './arguments.ts';
 import { completeLeaf, isPlainLeaf, notWhole } from './leaves.ts';
 import type { Complete, NullableFields, Run, Target } from './run.ts';
@@ -28,8 +28,8 @@ type Resolve = (source: unknown, args: unknown, context: unknown) => unknown;
 
 interface Selection {
   readonly fields: readonly SelectedField[];
-  /** Keeps the objects with these fields fast. */
-  readonly shape: object;
+  /** An object with these fields, all null. */
+  readonly blank: Target;
 }
 
 /** One loop sets all fields of an object: a function for each field would cost as much as the field. */
@@ -107,7 +107,7 @@ class Compiler {
       node.kind === Kind.VARIABLE ? this.#flags.get(node.name.value) : literalOf(node),
     );
     const fields = [...collected].map(([key, nodes]) => this.#field(type, key, nodes, isRoot));
-    return { fields, shape: shapeOf(collected.keys()) };
+    return { fields, blank: blankWith(collected.keys()) };
   }
 
   #field(parent: GraphQLObjectType, key: string, nodes: Nodes, isRoot: boolean): SelectedField {
@@ -155,16 +155,13 @@ class Compiler {
   }
 }
 
-function objectOf({ fields }: Selection, run: Run, source: Target): Target {
-  const target: Target = {};
+function objectOf({ fields, blank }: Selection, run: Run, source: Target): Target {
+  const target = copyOf(blank);
   for (const { key, name, resolve, args, type, complete } of fields) {
     const value = resolve === null ? source[name] : resolve(source, run.args[args], run.context);
     if (isPlainLeaf(type, value)) target[key] = value;
-    else if (resolve !== null && isPromiseLike(value)) {
-      // The keys keep the order of the selection.
-      target[key] = null;
-      run.wait(value, complete, target, key);
-    } else target[key] = complete(run, value);
+    else if (resolve !== null && isPromiseLike(value)) run.wait(value, complete, target, key);
+    else target[key] = complete(run, value);
   }
   return target;
 }
