@@ -60,4 +60,8 @@ test('a reader that leaves while it waits gets an end without an error', async (
   events.end(new Error('too late'));
   expect(await waiting).toEqual(DONE);
   expect(counts.closed).toBe(1);
+  const { events: failed } = createNumbers();
+  failed.end(new Error('unread'));
+  await failed.return();
+  expect(await failed.next()).toEqual(DONE);
 });

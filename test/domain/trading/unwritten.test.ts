@@ -39,8 +39,9 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
     ]);
   const threeTimes = (kind: string) => Array(3).fill({ outcome: { kind } });
   expect(await askInEachWay()).toMatchObject(threeTimes('unknown'));
-  // Alone, a query cannot join a repeat that is in flight.
+  // Alone, a query or a void cannot join a repeat that is in flight.
   expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject(unknown);
+  expect(await orders.void(demoProof, keyOf('k'))).toMatchObject(unknown);
   last(calls).endLate(acceptedAs('o-1'));
   expect(await askInEachWay()).toMatchObject(threeTimes('accepted'));
   const other = orders.place(demo, demoProof, ticketOf('k', 'MSFT'));
@@ -49,10 +50,10 @@ test('a repeat, a query and a void receive an outcome that waits to be written',
 });
 
 test('if the gateway answers while an unknown outcome is being written, every client gets the answer', async () => {
-  const write = Promise.withResolvers<void>();
+  const [write, later] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { orders, calls, begin } = stage((shared) => ({
     async settle(reservation, outcome) {
-      if (outcome.kind === 'unknown') await write.promise;
+      await (outcome.kind === 'unknown' ? write : later).promise;
       return shared.settle(reservation, outcome);
     },
   }));
@@ -64,6 +65,8 @@ test('if the gateway answers while an unknown outcome is being written, every cl
   write.resolve();
   const accepted = { outcome: { kind: 'accepted', orderId: 'o-1' } };
   expect(await Promise.all([placed, repeat])).toMatchObject([accepted, accepted]);
+  expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject(accepted);
+  later.resolve();
 });
 
 test('a new order waits while its key is being freed, and ends unknown if that takes too long', async () => {
