@@ -9,6 +9,8 @@ const AGREEMENT_MS = 2_000;
 const PAUSE_MS = 1_000; // Between two samples.
 /** `Date` is rounded down to the second, so on average it is half a second early. */
 const HALF_A_SECOND_MS = 500;
+/** When a slower answer's `Date` was written is uncertain by more than processes may differ when they judge keys. */
+const QUICK_MS = 500;
 const MIN_REPORTED_MS = 60_000;
 
 /** How far the gateway's clock is ahead of this machine's, by the `Date` of its answers. Either clock may be wrong. */
@@ -18,6 +20,8 @@ export class ClockSkew {
   /** Each sample is the gateway's time when the steady clock was at 0. A sample stays true if this machine's date is set. */
   readonly #samples = new Float64Array(SAMPLES);
   #taken = 0;
+  /** Whether the samples are of quick answers. Until then slow answers count. */
+  #areQuick = false;
   #nextAtMs = 0;
   /** The median of the samples; null while it is unknown. */
   #median: number | null = null;
@@ -54,12 +58,22 @@ export class ClockSkew {
     const nowMs = this.#clock.now();
     if (this.#taken >= SAMPLES && nowMs < this.#nextAtMs) return;
     const answeredMs = Date.parse(exchange.headers.date ?? '');
-    if (Number.isNaN(answeredMs)) return;
+    const tookMs = nowMs - exchange.sentAtMs;
+    const isQuick = tookMs <= QUICK_MS;
+    if (Number.isNaN(answeredMs) || (this.#areQuick && !isQuick)) return;
+    if (isQuick && !this.#areQuick) this.#forgetSlow();
     this.#nextAtMs = nowMs + PAUSE_MS;
-    const halfWayMs = this.#steady.now() - (nowMs - exchange.sentAtMs) / 2;
+    // A slow gateway writes the `Date` when it answers, so the rest of the time is not the answer's way back.
+    const halfWayMs = this.#steady.now() - Math.min(tookMs, QUICK_MS) / 2;
     this.#samples[this.#taken % SAMPLES] = answeredMs + HALF_A_SECOND_MS - halfWayMs;
     this.#taken += 1;
     this.#median = this.#newMedian() ?? this.#median;
+  }
+
+  #forgetSlow(): void {
+    this.#areQuick = true;
+    this.#taken = 0;
+    this.#median = null;
   }
 
   #newMedian(): number | null {

@@ -7,9 +7,13 @@ import { createScriptedClock } from '../support/scripted-clock.ts';
 function open() {
   const clock = createScriptedClock(Date.UTC(2026, 0, 5, 12));
   const skew = new ClockSkew(clock);
-  /** Reports an answer with these headers. */
-  const observe = (headers: Readonly<Record<string, string>>, name = 'getSession') => {
-    const exchange = { sent: true, answered: true, headers, sentAtMs: clock.now() };
+  /** Reports an answer with these headers, which took this long. */
+  const observe = (
+    headers: Readonly<Record<string, string>>,
+    name = 'getSession',
+    { tookMs = 0 } = {},
+  ) => {
+    const exchange = { sent: true, answered: true, headers, sentAtMs: clock.now() - tookMs };
     skew.observe({ operation: { name } } as WireCall, exchange as Exchange);
   };
   const dateAt = (aheadMs: number) => ({ date: new Date(clock.now() + aheadMs).toUTCString() });
@@ -72,6 +76,18 @@ test('answers without a date, and answers that a cache may have kept, are ignore
     observe({ ...dateAt(-60_000), age: '60' });
   }
   expect(skew.ms).toBeNull();
+});
+
+test('a slow answer counts until a quick one has arrived, as if it had taken half a second', () => {
+  const { skew, observe, dateAt } = open();
+  const slowly = (aheadMs: number) => observe(dateAt(aheadMs), 'openPosition', { tookMs: 14_000 });
+  for (let index = 0; index < 2; index += 1) slowly(0);
+  expect([skew.ms, skew.earlyMs]).toEqual([750, 750]);
+  observe(dateAt(-60_000));
+  expect([skew.ms, skew.earlyMs]).toEqual([null, -59_500]);
+  for (let index = 0; index < 9; index += 1) slowly(0);
+  observe(dateAt(-60_000), 'getSession', { tookMs: 500 });
+  expect(skew.ms).toBe(-59_500);
 });
 
 test('after the first ten answers only one answer per second counts', async () => {

@@ -115,6 +115,14 @@ test('keys, their judgement and `Date` follow the gateway’s clock where it is 
   expect(placed).toMatchObject({ type: 'OrderAccepted', replayed: false });
 });
 
+test('no key is made ahead because the gateway takes seconds to answer', async () => {
+  await using facade = await startOrderFacade();
+  facade.sandbox.fail({ operation: 'getSession', kind: 'delay', delayMs: 4_000 });
+  await facade.client().send({ query: '{ session { id } }', variables: {} });
+  const { data } = await facade.query('mutation { newOrderKey }');
+  expect((keyTimeOf(data.newOrderKey) ?? 0) - Date.now()).toBeLessThan(1_000);
+});
+
 test('newOrderKey needs no token and no gateway, and gives each order its own key', async () => {
   await using facade = await startOrderFacade();
   const { data } = await facade.query('mutation { a: newOrderKey b: newOrderKey }');
