@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { CloseCode, MessageType, type Server } from 'graphql-ws';
+import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
-import { isObject, parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { RequestSummary } from '../core/request-summary.ts';
@@ -34,15 +33,12 @@ export interface SocketOperation {
   answer: Answer | null;
 }
 
-/** graphql-ws's protocol. */
-export type Protocol = Server<GraphQLSocket>;
-
 /** The first messages are free, so that a client at a flooded address can prove its token. The upgrade was counted. */
 const FREE_MESSAGES = 3;
 // A close frame cannot hold more.
 const MAX_REASON_BYTES = 123;
 
-/** One WebSocket: hands its messages to graphql-ws's protocol within its limits, and closes it. */
+/** One WebSocket: passes on its messages within its limits, sends to its client, and closes it. */
 export class GraphQLSocket {
   readonly services: TransportServices;
   readonly session: SocketSession;
@@ -54,47 +50,42 @@ export class GraphQLSocket {
   /** The operation whose result is in the message that is made in this turn. */
   #written: SocketOperation | null = null;
 
-  constructor(
-    socket: WebSocket,
-    request: IncomingMessage,
-    services: TransportServices,
-    protocol: Protocol,
-  ) {
+  constructor(socket: WebSocket, request: IncomingMessage, services: TransportServices) {
     const { connections, log, openConnections } = services;
     this.#socket = socket;
     this.services = services;
     this.session = new SocketSession(request, services);
-    let handle: (message: unknown) => Promise<void> = async () => {};
-    const protocolClosed = protocol.opened(
-      {
-        protocol: socket.protocol,
-        send: (text) => this.#send(text),
-        close: (code = 1000, reason = '') => this.#closeWith(code, reason),
-        // The type of the listener allows only texts. The protocol also accepts parsed messages, and validates them.
-        onMessage: (listener) => {
-          handle = listener as typeof handle;
-        },
-      },
-      this,
-    );
-    socket.on('message', (data: Buffer) => {
-      if (!this.#charge(data.length)) return;
-      handle(readMessage(String(data))).catch((error: unknown) => {
-        log.error({ err: error }, 'a WebSocket message could not be handled');
-        this.close('fault');
-      });
-    });
     socket.on('ping', () => this.#charge(0));
     socket.on('pong', () => this.#charge(0));
     socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket failed'));
     keepAlive(socket, connections.pingMs);
     // Reads on when the client has read its answers.
     request.socket.on('drain', () => this.#readIfDrained());
-    socket.once('close', (code, reason) => {
+    socket.once('close', () => {
       for (const { leaving } of [...this.operations.values()]) leaving.abort();
-      fireAndForget('WebSocket', Promise.resolve(protocolClosed(code, String(reason))));
     });
     openConnections.addLongLived(openConnections.get(request.socket), this);
+  }
+
+  /** Calls `handle` with each message within the limits, and `closed` when the socket has closed. */
+  listen(
+    handle: (text: string) => Promise<void>,
+    closed: (code: number, reason: string) => Promise<void>,
+  ): void {
+    this.#socket.on('message', (data: Buffer) => {
+      if (!this.#charge(data.length)) return;
+      handle(String(data)).catch((error: unknown) => {
+        this.services.log.error({ err: error }, 'a WebSocket message could not be handled');
+        this.close('fault');
+      });
+    });
+    this.#socket.once('close', (code, reason) => {
+      fireAndForget('WebSocket', closed(code, String(reason)));
+    });
+  }
+
+  get subprotocol(): string {
+    return this.#socket.protocol;
   }
 
   get isOpen(): boolean {
@@ -103,11 +94,11 @@ export class GraphQLSocket {
 
   close(closing: keyof typeof CLOSINGS, ownReason?: string): void {
     const [code, reason] = CLOSINGS[closing];
-    this.#closeWith(code, ownReason ?? reason);
+    this.closeWith(code, ownReason ?? reason);
   }
 
   /** Drops a reason that is too long because it contains a client's own text. */
-  #closeWith(code: number, reason: string): void {
+  closeWith(code: number, reason: string): void {
     this.#socket.close(code, Buffer.byteLength(reason) > MAX_REASON_BYTES ? '' : reason);
   }
 
@@ -148,7 +139,7 @@ export class GraphQLSocket {
   }
 
   /** Resolves when the message has been written, or never can be. `ws` compresses it if it is large. */
-  #send(text: string): Promise<void> {
+  send(text: string): Promise<void> {
     const sent = Promise.withResolvers<void>();
     this.#written?.summary.sent(Buffer.byteLength(text));
     this.#written = null;
@@ -202,29 +193,4 @@ function keepAlive(socket: WebSocket, pingMs: number): void {
     socket.ping();
   }, pingMs);
   socket.once('close', () => clearInterval(pings));
-}
-
-/** An id is retained until its operation ends, and sent with each result. */
-const MAX_ID_LENGTH = 255;
-const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
-  MessageType.ConnectionInit,
-  MessageType.Ping,
-  MessageType.Pong,
-  MessageType.Subscribe,
-  MessageType.Complete,
-]);
-
-/** Parses a message without rounding its numbers. Null if no client may send it; the protocol then closes the socket. */
-function readMessage(text: string): unknown {
-  try {
-    const message = parseExactJson(text);
-    if (!isObject(message) || !CLIENT_MESSAGES.has(message.type)) return null;
-    const { id, type, payload } = message;
-    if (typeof id === 'string' && id.length > MAX_ID_LENGTH) return null;
-    // graphql-ws requires a text in each operation, but a document id may replace it.
-    if (type === MessageType.Subscribe && isObject(payload)) payload.query ??= '';
-    return message;
-  } catch {
-    return null;
-  }
 }

@@ -4,7 +4,8 @@ import type {
   FormattedExecutionResult,
   GraphQLError,
 } from 'graphql';
-import { type ConnectionInitMessage, type Context, makeServer } from 'graphql-ws';
+import { type ConnectionInitMessage, type Context, MessageType, makeServer } from 'graphql-ws';
+import { isObject, parseExactJson } from '../../lib/json.ts';
 import { mayBeMutation } from '../admission/admission.ts';
 import type { TransportContext } from '../admission/operation.ts';
 import { Refusal, refusal, tooComplex } from '../core/errors.ts';
@@ -22,7 +23,7 @@ const MAX_OPERATIONS = 100;
  * graphql-ws's protocol for all sockets. It awaits each message before it asks for the next event, so a slow client holds
  * one event. Its adapter for `ws` is not used: that prints what clients do wrong, and rounds numbers.
  */
-export const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
+const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSocket>({
   onConnect(context) {
     const { extra: socket, connectionParams } = context;
     // The context must not retain the token.
@@ -49,6 +50,52 @@ export const PROTOCOL = makeServer<ConnectionInitMessage['payload'], GraphQLSock
     if (operation) socket.end(operation, !(id in subscriptions));
   },
 });
+
+/** Serves the protocol to a socket until it closes. */
+export function serveProtocol(socket: GraphQLSocket): void {
+  // The type of the listener allows only texts. The protocol also accepts parsed messages, and validates them.
+  let handle: (message: unknown) => Promise<void> = async () => {};
+  const closed = PROTOCOL.opened(
+    {
+      protocol: socket.subprotocol,
+      send: (text) => socket.send(text),
+      close: (code = 1000, reason = '') => socket.closeWith(code, reason),
+      onMessage(listener) {
+        handle = listener as typeof handle;
+      },
+    },
+    socket,
+  );
+  socket.listen(
+    (text) => handle(readMessage(text)),
+    async (code, reason) => closed(code, reason),
+  );
+}
+
+/** An id is retained until its operation ends, and sent with each result. */
+const MAX_ID_LENGTH = 255;
+const CLIENT_MESSAGES: ReadonlySet<unknown> = new Set([
+  MessageType.ConnectionInit,
+  MessageType.Ping,
+  MessageType.Pong,
+  MessageType.Subscribe,
+  MessageType.Complete,
+]);
+
+/** Parses a message without rounding its numbers. Null if no client may send it; the protocol then closes the socket. */
+function readMessage(text: string): unknown {
+  try {
+    const message = parseExactJson(text);
+    if (!isObject(message) || !CLIENT_MESSAGES.has(message.type)) return null;
+    const { id, type, payload } = message;
+    if (typeof id === 'string' && id.length > MAX_ID_LENGTH) return null;
+    // graphql-ws requires a text in each operation, but a document id may replace it.
+    if (type === MessageType.Subscribe && isObject(payload)) payload.query ??= '';
+    return message;
+  } catch {
+    return null;
+  }
+}
 
 async function open(
   { extra: socket, subscriptions }: SocketContext,

@@ -10,7 +10,7 @@ import type { LimitLabel } from '../core/limits.ts';
 import { duplicateHeader, foreignSocket, isAllowedPage } from '../requests/origins.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 import { GraphQLSocket } from './graphql-socket.ts';
-import { PROTOCOL } from './protocol.ts';
+import { serveProtocol } from './protocol.ts';
 
 /** Options of `ws` that its types lack. Browsers send fragments of 128 kB. A slow network delivers chunks of 500 bytes. */
 const MORE_OPTIONS: object = { maxFragments: 64, maxBufferedChunks: 1_024, closeTimeout: 2_000 };
@@ -67,7 +67,7 @@ export class WebSocketEndpoint {
     if (SMALLER_WINDOW.test(headers[EXTENSIONS] ?? '')) delete headers[EXTENSIONS];
     this.#server.handleUpgrade(request, socket, head, (webSocket) => {
       this.#services.openConnections.upgraded(request.socket, webSocket);
-      new GraphQLSocket(webSocket, request, this.#services, PROTOCOL);
+      serveProtocol(new GraphQLSocket(webSocket, request, this.#services));
     });
   }
 
