@@ -1,10 +1,9 @@
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openRaw } from '../end-to-end/chaos/raw-connection.ts';
-import { makeCertificate } from '../support/certificate.ts';
+import { TEST_CERTIFICATE } from '../support/certificate.ts';
 import { describeWithHaproxy } from '../support/describe-with.ts';
 import { inParallel } from '../support/in-parallel.ts';
 import { CONFIGURATION, startHaproxy } from '../support/replicas.ts';
@@ -102,11 +101,7 @@ function itProtectsReplicas(start: StartFront): void {
 
 describeWithHaproxy('haproxy as it is shipped, with TLS and HTTP/2,', (path) =>
   itProtectsReplicas(async (opened) => {
-    const { key, certificate } = opened.use(await makeCertificate());
-    // haproxy reads the certificate and its key from one file.
-    const file = `${certificate}.all`;
-    await writeFile(file, [await readFile(certificate), await readFile(key)].join('\n'));
-    const environment = { REPLICA_1: await startPod(opened, 'pod'), CERTIFICATE: file };
+    const environment = { REPLICA_1: await startPod(opened, 'pod'), CERTIFICATE: TEST_CERTIFICATE };
     const { url } = opened.use(await startHaproxy(path, CONFIGURATION, environment));
     return url.replace('http', 'https');
   }),

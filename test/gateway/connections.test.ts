@@ -8,7 +8,7 @@ import { OPERATIONS } from '../../src/gateway/operations.ts';
 import { OPERATION_CASES } from '../operations/all.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { accepted } from '../support/ask-gateway.ts';
-import { makeCertificate } from '../support/certificate.ts';
+import { TEST_CERTIFICATE } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { listenLocally } from '../support/local-server.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
@@ -70,8 +70,7 @@ test('an old connection takes no new call, and is closed only after its running 
 
 test('a gateway with a trusted certificate is called, and later connections resume its TLS session', async () => {
   await using place = await openSandbox();
-  await using files = await makeCertificate();
-  await using front = await startTlsFront(files, Number(new URL(place.sandbox.url).port));
+  await using front = await startTlsFront(Number(new URL(place.sandbox.url).port));
   const url = `https://127.0.0.1:${front.port}`;
   /** Makes three calls, each on a new connection, and returns their outcomes. */
   const callThrice = async ({ client }: ReturnType<typeof openClient>) => {
@@ -86,7 +85,7 @@ test('a gateway with a trusted certificate is called, and later connections resu
   await using distrusting = openClient(url);
   expect(await callThrice(distrusting)).toEqual(['unavailable', 'unavailable', 'unavailable']);
   const known = getCACertificates('default');
-  setDefaultCACertificates([...known, readFileSync(files.certificate, 'utf8')]);
+  setDefaultCACertificates([...known, readFileSync(TEST_CERTIFICATE, 'utf8')]);
   await using trusting = openClient(url);
   // `trusting` keeps the certificates that were trusted when it was opened, so this change has no effect on it.
   setDefaultCACertificates(known);

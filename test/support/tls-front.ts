@@ -1,20 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
+import { TEST_CERTIFICATE } from './certificate.ts';
 import { listenLocally } from './local-server.ts';
 
-/** Paths of PEM files. */
-interface TlsFiles {
-  readonly key: string;
-  readonly certificate: string;
-}
-
 /** Ends TLS in front of a port, and records for each connection whether it resumed a session. */
-export async function startTlsFront(files: TlsFiles, to: number) {
+export async function startTlsFront(to: number) {
   const sockets = new Set<TLSSocket>();
   const resumed: boolean[] = [];
-  const tls = { key: readFileSync(files.key), cert: readFileSync(files.certificate) };
-  const server = createServer(tls, (socket) => {
+  const pem = readFileSync(TEST_CERTIFICATE);
+  const server = createServer({ key: pem, cert: pem }, (socket) => {
     resumed.push(socket.isSessionReused());
     sockets.add(socket);
     const inner = connect(to, '127.0.0.1');

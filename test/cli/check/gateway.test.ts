@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../../src/gateway/operations.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
-import { makeCertificate } from '../../support/certificate.ts';
 import { runCli } from '../../support/run-cli.ts';
 import { answer, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { startTlsFront } from '../../support/tls-front.ts';
@@ -81,8 +80,7 @@ test.each(Object.entries(CASES))(
 test('the check reports a URL without a gateway', async () => {
   const gateway = await startGateway();
   const { port, url } = gateway;
-  await using files = await makeCertificate();
-  await using front = await startTlsFront(files, port);
+  await using front = await startTlsFront(port);
   const expectProblem = async (wrongUrl: string, code: RegExp) => {
     const problem = new RegExp(
       `^GATEWAY_URL {2}op 12: The gateway cannot be reached: ${code.source}`,
