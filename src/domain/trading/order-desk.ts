@@ -29,9 +29,11 @@ export function createOrderDesk(
   async function proofOf(viewer: Viewer, operation?: Ticket['operation']) {
     try {
       const proof = await prover.account(viewer);
+      if (orders.isClockMeasured) return proof;
       // The proof of a verified token needs no call that would have measured the clock by which keys are judged.
-      if (!orders.isClockMeasured) await prover.contact(viewer);
-      return proof;
+      await prover.contact(viewer);
+      // That call may have ended the proof.
+      return await prover.account(viewer);
     } catch (error) {
       if (isGatewayError(error, 'unauthenticated', 'forbidden', 'rate-limited')) throw error;
       if (!(error instanceof GatewayError)) throw error;
@@ -40,6 +42,11 @@ export function createOrderDesk(
       const details = { status, refusal, retryAfterSeconds, cause: error };
       throw new UnprovedOrderError('unavailable', operation ?? error.operation, message, details);
     }
+  }
+
+  /** Another token may have sent the order. While it was awaited, the viewer's token may have been refused. */
+  async function proveAgain(viewer: Viewer, result: OrderResult | null, of?: Ticket['operation']) {
+    if (result?.replayed) await proofOf(viewer, of);
   }
 
   /** Counts answers that leave a client in doubt about an earlier request. Unknown outcomes have a count of their own. */
@@ -71,6 +78,7 @@ export function createOrderDesk(
     try {
       const proof = await proofOf(viewer, ticket.operation);
       result = await limits.order(proof, () => orders.place(viewer, proof, ticket));
+      await proveAgain(viewer, result, ticket.operation);
     } catch (error) {
       if (error instanceof Error) log.info(lines.ofOrder(viewer, ticket, error), 'order');
       // The order was not sent, or the gateway refused its sender.
@@ -82,13 +90,17 @@ export function createOrderDesk(
   }
 
   async function placedBefore(viewer: Viewer, idempotencyKey: string): Promise<OrderResult | null> {
-    return orders.placed(await proofOf(viewer), idempotencyKey);
+    const result = await orders.placed(await proofOf(viewer), idempotencyKey);
+    await proveAgain(viewer, result);
+    return result;
   }
 
   async function close(viewer: Viewer, idempotencyKey: string): Promise<OrderResult> {
     const proof = await proofOf(viewer);
     try {
-      return await orders.void(proof, idempotencyKey);
+      const result = await orders.void(proof, idempotencyKey);
+      await proveAgain(viewer, result);
+      return result;
     } catch (error) {
       // It is a RecordsUnavailableError too, but says more: the key is closed.
       if (error instanceof KeyTooOldError) throw error;

@@ -2,13 +2,17 @@ import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
+import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../support/app.ts';
+import { buying } from '../../support/buying.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startHeldGateway } from '../../support/held-gateway.ts';
 import { listenLocally } from '../../support/local-server.ts';
 import { keyOf } from '../../support/order-keys.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { sharedApp } from '../../support/shared-app.ts';
 import { inSeconds, signedToken, unsignedToken } from '../../support/tokens.ts';
+import { initializedSocket } from '../live/raw-socket.ts';
 
 const DEMO = { email: 'demo@example.com' };
 const PROOF_MS = 1_000;
@@ -95,6 +99,56 @@ test('with a configured key a token is proved by its signature until a 401, and 
   app.sandbox.revoke({ token });
   await app.query('{ customerId }', { token });
   expect((await app.query('{ catalog { group } }', { token })).data).toEqual({ catalog: null });
+});
+
+test('with a configured key a refused token closes no key, even if its first call only measures the clock', async () => {
+  await using app = await startTestApp({ JWT_SECRET: SECRET });
+  const [token, innocent] = [app.sandbox.token(DEMO), app.sandbox.token(DEMO)];
+  app.sandbox.revoke({ token });
+  const close = write(`voidOrder(idempotencyKey: "${keyOf('close')}")`);
+  const { data, errors } = await app.query(close, { token });
+  expect(data).toEqual({ voidOrder: null });
+  expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+  const { placedOrder } = (await app.query(`{ ${PLACED} }`, { token: innocent })).data;
+  expect(placedOrder).toBeNull();
+});
+
+test('an order that another token sends is shown only to tokens that are not refused meanwhile', async () => {
+  await using sandbox = await startSandbox({ seed: 'tests', tickMs: 0, instruments: 40 });
+  await using held = await startHeldGateway(sandbox);
+  await using app = await startTestApp({ GATEWAY_URL: held.url }, { gateway: sandbox });
+  const [sender, token, innocent] = [1, 2, 3].map(() => sandbox.token(DEMO)) as [
+    string,
+    string,
+    string,
+  ];
+  const place = buying('shown', '__typename');
+  const key = `idempotencyKey: "${keyOf('shown')}"`;
+  const asking = [place, write(`voidOrder(${key})`), `{ placedOrder(${key}) { __typename } }`];
+  held.hold('openPosition');
+  const sent = app.query(place, { token: sender });
+  await eventually(() => held.waiting === 1);
+  using refused = await initializedSocket(app, token);
+  using shown = await initializedSocket(app, innocent);
+  for (const socket of [refused, shown]) {
+    for (const [id, query] of asking.entries()) socket.subscribe(`${id}`, query);
+    // Messages are handled in their order, so the others wait for the order when this one is answered.
+    socket.subscribe('last', '{ customerId }');
+    await socket.until('last', 'complete');
+  }
+  sandbox.revoke({ token });
+  const { errors } = await app.query('{ customerId }', { token });
+  expect(errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+  held.release();
+  expect((await sent).data.placeOrder).toEqual({ __typename: 'OrderAccepted' });
+  for (const [id, field] of ['placeOrder', 'voidOrder', 'placedOrder'].entries()) {
+    const { payload } = await refused.until(`${id}`, 'next');
+    expect(payload.data).toEqual({ [field]: null });
+    expect(payload.errors[0].extensions.code).toBe('UNAUTHENTICATED');
+    const accepted = { data: { [field]: { __typename: 'OrderAccepted' } } };
+    expect((await shown.until(`${id}`, 'next')).payload).toMatchObject(accepted);
+  }
+  expect(sandbox.calls('openPosition')).toBe(1);
 });
 
 test('if no key set can be read, the gateway decides about tokens, and readiness says so', async () => {
