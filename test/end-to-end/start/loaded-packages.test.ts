@@ -4,7 +4,8 @@ import { startFacadeProcess } from '../../support/facade-process.ts';
 
 // The test starts the sources, because the bundled program contains its packages.
 const sources = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const hook = fileURLToPath(new URL('../../support/loaded-packages.ts', import.meta.url));
+// A URL, because NODE_OPTIONS splits a path at its spaces.
+const hook = new URL('../../support/loaded-packages.ts', import.meta.url).href;
 
 test('packages that only a setting needs are not loaded without it', async () => {
   const environment = {
