@@ -62,7 +62,7 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/domain/own.ts': ["import '../gateway/client.ts';", null],
   'src/schema/engine.ts': ["import '../engine/execution/pipeline.ts';", IMPORT],
   'src/schema/face.ts': ["import type { A } from '../engine/index.ts';", IMPORT],
-  'src/schema/claim.ts': ["import { textOf } from '../lib/account.ts';", IMPORT],
+  'src/schema/claim.ts': ["import * as account from '../lib/account.ts';", IMPORT],
   'src/schema/claims.ts': ["import { readClaims } from '../domain/auth/claims.ts';", IMPORT],
   'src/schema/own.ts': ["import '@pothos/core';\nimport '../lib/field-traits.ts';", null],
   'src/config/left.ts': ["import '../gateway/client.ts';", IMPORT],

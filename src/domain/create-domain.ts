@@ -1,6 +1,6 @@
 import type { GatewayClient } from '../gateway/client.ts';
 import type { ClockSkew } from '../gateway/clock-skew.ts';
-import type { Account } from '../lib/account.ts';
+import { ACCOUNT } from '../lib/account.ts';
 import { type LogicalClock, systemClock } from '../lib/clock.ts';
 import { KnownKeys } from '../lib/limits/known-keys.ts';
 import type { Log } from '../lib/log.ts';
@@ -11,7 +11,7 @@ import { NewestPositions } from './account/newest-positions.ts';
 import { Prover } from './account/prover.ts';
 import { Sessions } from './account/sessions.ts';
 import { Identity } from './auth/identity.ts';
-import { ProofLedger } from './auth/proof.ts';
+import { type AccountProof, ProofLedger } from './auth/proof.ts';
 import { TokenEnds } from './auth/token-ends.ts';
 import { type TradingLimiter, UnknownTokens, WriteLimits } from './auth/trading-limits.ts';
 import type { Verify } from './auth/verifier.ts';
@@ -96,7 +96,7 @@ export function createDomain(parts: DomainParts) {
     client,
     ledger,
     unknownTokens,
-    onWritten: ({ account }) => accountReads.written(account),
+    onWritten: (viewer) => accountReads.written(viewer[ACCOUNT]),
   });
   const newestPositions = new NewestPositions(ledger, cacheBytes.positions);
   const sessions = new Sessions({
@@ -182,7 +182,7 @@ export function createDomain(parts: DomainParts) {
     orders,
     orderDesk,
     /** After this, no read of the account is older than its last order at any replica. */
-    async catchUp(account: Account) {
+    async catchUp({ [ACCOUNT]: account }: AccountProof) {
       if (!(await accountReads.catchUp(account))) accountReads.changed(account);
     },
     /** Called when the gateway is back: feeds that back off are polled soon. */

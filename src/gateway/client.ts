@@ -1,4 +1,4 @@
-import { type FreshlyProvedAccount, type ProvedAccount, textOf } from '../lib/account.ts';
+import { type FreshlyProvedAccount, LOGIN, type ProvedAccount, textOf } from '../lib/account.ts';
 import { pause, steadyClock, systemClock, within } from '../lib/clock.ts';
 import { fireAndForget } from '../lib/fire-and-forget.ts';
 import { type CallsOptions, ReadCalls, WriteCalls } from './calls.ts';
@@ -53,7 +53,7 @@ export class GatewayClient {
     ...[input]: InputOf<Input>
   ): Promise<Result> {
     const calls = new ReadCalls(this.#calls, operation, caller);
-    return operation.runFor(calls, textOf(account.login), input as Input);
+    return operation.runFor(calls, textOf(account[LOGIN]), input as Input);
   }
 
   /** A write of another service for an account that this request has proved. */
@@ -64,7 +64,7 @@ export class GatewayClient {
     input: Input,
   ): Promise<Result> {
     const calls = new WriteCalls(this.#calls, operation, caller);
-    return operation.runFor(calls, textOf(account.login), input);
+    return operation.runFor(calls, textOf(account[LOGIN]), input);
   }
 
   /** Never rejects. An error before the trading call leaves the order unsent; a later error leaves it unknown. */

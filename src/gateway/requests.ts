@@ -1,3 +1,4 @@
+import { TOKEN_TEXT } from '../lib/account.ts';
 import type { Caller, WireCall } from './exchange.ts';
 import { UnsafePathError } from './gateway-error.ts';
 import { type DescribedOperation, type OperationTraits, TRADE } from './operation-traits.ts';
@@ -84,7 +85,8 @@ export class Requests {
   ): readonly string[] {
     const headers = this.#headers.concat(callHeaders, forwarded?.pairs ?? []);
     if (body !== undefined) headers.push('content-type', 'application/json');
-    if (token !== null && !isAnonymous) headers.push(TOKEN_HEADER, BEFORE_TOKEN + token.text);
+    if (token !== null && !isAnonymous)
+      headers.push(TOKEN_HEADER, BEFORE_TOKEN + token[TOKEN_TEXT]);
     this.#addUnlessFixed(headers, 'x-request-id', requestId);
     if (this.#settings.gatewayForwardClient) {
       this.#addUnlessFixed(headers, 'x-forwarded-for', client?.address);

@@ -3,6 +3,14 @@ declare const accountBrand: unique symbol;
 declare const proofBrand: unique symbol;
 export declare const freshBrand: unique symbol;
 
+/**
+ * The properties by which viewers, proofs and tokens have their login, their account and their text. Resolvers cannot import
+ * this file, and `JSON.stringify` omits properties named by symbols: a resolver has no claim from which to make a text.
+ */
+export const LOGIN: unique symbol = Symbol('login');
+export const ACCOUNT: unique symbol = Symbol('account');
+export const TOKEN_TEXT: unique symbol = Symbol('text of the token');
+
 /** No text to TypeScript, not even in a template or a sum, and no part of a body. */
 type NoText = symbol & { readonly toString: never };
 
@@ -22,13 +30,13 @@ export type Account = NoText & { readonly [accountBrand]: true };
 export abstract class ProvedAccount {
   /** Private, so that TypeScript accepts no other object, and no copy with another login. */
   declare private readonly brand: typeof proofBrand;
-  abstract readonly login: Login;
+  abstract readonly [LOGIN]: Login;
 }
 
 /** Evidence from a gateway call of this very request. */
 export type FreshlyProvedAccount = ProvedAccount & { readonly [freshBrand]: true };
 
-/** The text of a login or an account, for the gateway's client, the stores and the log. Resolvers cannot import it. */
+/** The text of a login or an account, for the gateway's client, the stores and the log. */
 export function textOf(id: Login | Account): string {
   return id as unknown as string;
 }

@@ -1,8 +1,9 @@
 import type { FreshAccountProof } from '../domain/auth/proof.ts';
+import type { Viewer } from '../domain/auth/viewer.ts';
 import type { Caller, ReceiptEntry } from '../gateway/exchange.ts';
 import type { Position } from '../gateway/operations/holdings.ts';
-// biome-ignore lint/style/noRestrictedImports: The engine writes a hash of it to the log.
-import { type Login, textOf } from '../lib/account.ts';
+// biome-ignore lint/style/noRestrictedImports: The engine writes a hash of the login to the log.
+import { LOGIN, textOf } from '../lib/account.ts';
 import { clientOf, type RequestCaller } from '../lib/limits/request-caller.ts';
 import { PublicError, type Shown } from '../lib/public-error.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
@@ -42,8 +43,8 @@ export class Context implements ReadRecord {
     return NO_PLAN;
   }
 
-  identified(login: Login): void {
-    this.notes.claimedAccount ??= textOf(login);
+  identified(viewer: Viewer): void {
+    this.notes.claimedAccount ??= textOf(viewer[LOGIN]);
   }
 
   /** The reads available to the fields being resolved now. */
@@ -78,7 +79,7 @@ export class Context implements ReadRecord {
           return await send(account, scope.caller);
         } finally {
           // Its live lists show the change soon.
-          ownLists.accountChanged(account.account);
+          ownLists.accountChanged(account);
         }
       }),
     );

@@ -230,7 +230,7 @@ builder.subscriptionField('accountChanges', (t) =>
         const plan = context.planOf();
         const lists = plan.has('snapshots') ? 'orders' : 'positions';
         const follows = plan.has('figures') ? 'figures' : lists;
-        if (follows !== 'positions') await catchUp(proof.account);
+        if (follows !== 'positions') await catchUp(proof);
         return openPositions.watch(proof, viewer, { ...args, ticks: plan.has('ticks'), follows });
       }),
     resolve: (changes: FeedEvent) => changes,

@@ -17,7 +17,6 @@ import type { SessionAnswer } from '../gateway/operations/get-session.ts';
 import type { Order, Position } from '../gateway/operations/holdings.ts';
 import { PROVING_READS, type ReadName } from '../gateway/operations.ts';
 import type { OtherServices } from '../gateway/services.ts';
-import type { Login } from '../lib/account.ts';
 import { memo } from '../lib/caches.ts';
 import { toToken } from '../lib/limits/request-caller.ts';
 import { chain, type MaybePromise, promised } from '../lib/maybe-promise.ts';
@@ -28,7 +27,7 @@ const MAX_IDS = 500;
 /** Records who has read, for the log. */
 export interface ReadRecord {
   /** Called with the login that the token claims. */
-  identified(login: Login): void;
+  identified(viewer: Viewer): void;
 }
 
 /**
@@ -103,7 +102,7 @@ export class Scope implements OwnReads {
 
   viewer(): MaybePromise<Viewer> {
     this.#viewer ??= chain(this.#services.identify(this.caller, this), (viewer) => {
-      this.#record.identified(viewer.login);
+      this.#record.identified(viewer);
       return viewer;
     });
     return this.#viewer;

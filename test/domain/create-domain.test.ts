@@ -3,7 +3,6 @@ import { createDomain, type DomainParts } from '../../src/domain/create-domain.t
 import { DomainMetrics } from '../../src/domain/domain-metrics.ts';
 import { MetricsRegistry } from '../../src/lib/metrics-registry.ts';
 import type { AccountVersion } from '../../src/store/shared-store.ts';
-import { accountNamed } from '../support/accounts.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestLimiter } from '../support/limits.ts';
 import { listOf, openAccountWorld, snapshot } from './account/account-world.ts';
@@ -47,14 +46,15 @@ test('an account that may have changed on another replica is polled at once', as
   const demo = viewerOf('demo');
   const proving = domain.prover.account(demo);
   await answerCall(1, snapshot(1, ['a']));
-  const follower = new Follower(domain.openPositions.watch(await proving, demo));
+  const proof = await proving;
+  const follower = new Follower(domain.openPositions.watch(proof, demo));
   await answerCall(2, listOf('a'));
   await eventually(() => expect(follower.events).toHaveLength(1));
-  await domain.catchUp(accountNamed('1001'));
+  await domain.catchUp(proof);
   expect(calls).toHaveLength(2);
   // Without the store, another replica may have changed the account.
   store.answer = new Error('Redis is away');
-  await domain.catchUp(accountNamed('1001'));
+  await domain.catchUp(proof);
   await eventually(() => expect(calls).toHaveLength(3));
   expect(calls.at(-1)?.operation).toBe('getOpenPositions');
   domain.openPositions.close();

@@ -3,6 +3,7 @@ import { type FieldNode, GraphQLError, type ValidationContext } from 'graphql';
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
 import type { TeamPlugin } from '../../src/engine/index.ts';
+import { TOKEN_TEXT } from '../../src/lib/account.ts';
 import { startTestApp } from '../support/app.ts';
 import { buying } from '../support/buying.ts';
 import { eventually } from '../support/eventually.ts';
@@ -41,7 +42,7 @@ describe('a plugin', () => {
     const plugin: TeamPlugin = {
       onExecute({ args: { contextValue } }) {
         const { caller, headers } = contextValue;
-        received.push([caller.token?.text, headers['x-mine']]);
+        received.push([caller.token?.[TOKEN_TEXT], headers['x-mine']]);
         throw new GraphQLError('not today', { extensions: { code: 'CLOSED' } });
       },
     };

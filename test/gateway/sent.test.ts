@@ -10,6 +10,7 @@ import type { MarketOrder } from '../../src/gateway/operations/open-position.ts'
 import { LIMIT_ORDER, type LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Pools } from '../../src/gateway/transport.ts';
+import { TOKEN_TEXT } from '../../src/lib/account.ts';
 import { provedAs } from '../support/accounts.ts';
 import { accepted, orderBody, pathOf } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';
@@ -40,7 +41,7 @@ test('a sign-in is sent without the token of its request, and other calls are se
   await opened.client.read(anyCaller, OPERATIONS.getCustomerId);
   expect(gateway.requests.map(({ headers }) => headers[TOKEN_HEADER])).toEqual([
     undefined,
-    `${BEFORE_TOKEN}${anyCaller.token?.text}`,
+    `${BEFORE_TOKEN}${anyCaller.token?.[TOKEN_TEXT]}`,
   ]);
 });
 

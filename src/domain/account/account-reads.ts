@@ -1,5 +1,5 @@
 import type { OperationName } from '../../gateway/operations.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT, type Account } from '../../lib/account.ts';
 import { growingLru, memo } from '../../lib/caches.ts';
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { AccountVersions } from '../../store/shared-store.ts';
@@ -68,7 +68,7 @@ export class AccountReads {
     demand: Demand = {},
   ): Promise<T> {
     const { request = '' } = demand;
-    const { tokenHash, account } = viewer;
+    const { tokenHash, [ACCOUNT]: account } = viewer;
     const after = Math.max(demand.after ?? 0, this.changedAt(account));
     // Most reads have no request. The hash alone is a key that needs no new string.
     const key = request === '' ? tokenHash : `${tokenHash} ${request}`;
@@ -128,7 +128,7 @@ export class AccountReads {
     viewer: Viewer,
     send: Send<T>,
   ): Promise<T> {
-    const { account, signal } = viewer;
+    const { [ACCOUNT]: account, signal } = viewer;
     const logicalTime = this.#logicalClock.next();
     const answer = send(viewer);
     const call: JoinableCall = { account, logicalTime, signal, answer };

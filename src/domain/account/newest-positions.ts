@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import { digestOfIds, type IdsDigest } from '../../gateway/operations/holdings.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT, type Account } from '../../lib/account.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import type { Viewer } from '../auth/viewer.ts';
 import { Watermarks } from './account-reads.ts';
@@ -37,7 +37,7 @@ export class NewestPositions {
   /** The newest list that was served to the viewer; null if it is not in memory, or if the viewer may no longer see it. */
   newest(viewer: Viewer, proof = this.#ledger.account(viewer)): PositionsAnswer | null {
     const own = this.#lists.get(viewer.tokenHash) ?? null;
-    const shared = proof && this.#lists.get(proof.account);
+    const shared = proof && this.#lists.get(proof[ACCOUNT]);
     const list = newer(shared ?? null, own);
     return list !== null && this.hasNewer(viewer, list.logicalTime, proof) ? null : list;
   }
@@ -45,7 +45,7 @@ export class NewestPositions {
   /** Whether a list from a later call was served to the viewer. The list itself may have been evicted. */
   hasNewer(viewer: Viewer, logicalTime: number, proof = this.#ledger.account(viewer)): boolean {
     if (logicalTime < this.#served.timeOf(viewer.tokenHash)) return true;
-    return proof !== null && logicalTime < this.#served.timeOf(proof.account);
+    return proof !== null && logicalTime < this.#served.timeOf(proof[ACCOUNT]);
   }
 
   /**
@@ -56,7 +56,7 @@ export class NewestPositions {
   contradicts(viewer: Viewer, logicalTime: number, ids: IdsDigest): boolean {
     const proof = this.#ledger.account(viewer);
     if (this.#contradicts(viewer.tokenHash, logicalTime, ids)) return true;
-    return proof !== null && this.#contradicts(proof.account, logicalTime, ids);
+    return proof !== null && this.#contradicts(proof[ACCOUNT], logicalTime, ids);
   }
 
   /** The record of the account's newest list; undefined if it is unknown. */
@@ -77,11 +77,11 @@ export class NewestPositions {
     const list = newer(before, offered);
     if (this.hasNewer(viewer, list.logicalTime, proof)) return null;
     const own = this.#served.get(viewer.tokenHash);
-    const shared = proof === null ? undefined : this.#served.get(proof.account);
+    const shared = proof === null ? undefined : this.#served.get(proof[ACCOUNT]);
     const isOwnLater = own !== undefined && own.logicalTime > (shared?.logicalTime ?? -Infinity);
     const served = servedListOf(list, before, isOwnLater ? own : shared);
-    this.#lists.set(proof?.account ?? viewer.tokenHash, list);
-    if (proof !== null) this.#served.set(proof.account, served);
+    this.#lists.set(proof?.[ACCOUNT] ?? viewer.tokenHash, list);
+    if (proof !== null) this.#served.set(proof[ACCOUNT], served);
     // Also with proof, so that the token is shown no older list after its proof has ended.
     this.#served.set(viewer.tokenHash, served);
     return list;

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Order } from '../../gateway/operations/holdings.ts';
+import { ACCOUNT } from '../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
 import { detached, polling, type Viewer } from '../auth/viewer.ts';
@@ -47,7 +48,7 @@ export class Sessions {
     const { accountReads, logicalClock } = this.#options;
     // A snapshot in memory may be older than an order at another replica. If this is uncertain, the gateway is asked.
     const isInMemory = this.isReading(viewer) || this.#cachedFor(viewer) !== undefined;
-    const caughtUp = isInMemory ? accountReads.catchUp(viewer.account) : true;
+    const caughtUp = isInMemory ? accountReads.catchUp(viewer[ACCOUNT]) : true;
     if (caughtUp === true) return this.#readCaughtUp(viewer, demand);
     return caughtUp.then((isCertain) =>
       this.#readCaughtUp(viewer, isCertain ? demand : { ...demand, after: logicalClock.next() }),
@@ -93,12 +94,12 @@ export class Sessions {
   }
 
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#options.accountReads.changedAt(viewer.account));
+    return Math.max(after, this.#options.accountReads.changedAt(viewer[ACCOUNT]));
   }
 
   async #call(viewer: Viewer): Promise<SessionAnswer> {
     const { gateway, accountReads } = this.#options;
-    const { tokenHash, account } = viewer;
+    const { tokenHash, [ACCOUNT]: account } = viewer;
     const answer = await gateway.getSession(detached(viewer));
     const newest = this.#cache.peek(tokenHash)?.logicalTime ?? 0;
     // An answer from before a change is returned to its readers, but not cached.

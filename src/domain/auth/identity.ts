@@ -1,4 +1,5 @@
 import type { Caller } from '../../gateway/exchange.ts';
+import { ACCOUNT, LOGIN, TOKEN_TEXT } from '../../lib/account.ts';
 import { growingLru, memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Token } from '../../lib/limits/request-caller.ts';
@@ -56,7 +57,7 @@ export class Identity {
   #viewerOf(caller: Caller, token: Token, own?: OwnReads): Viewer | Promise<Viewer> {
     const { clock, claimNames, verify } = this.#options;
     const entry = memo<string, KnownToken>(this.#known, token.hash, () => ({
-      claims: readClaims(token.text, claimNames),
+      claims: readClaims(token[TOKEN_TEXT], claimNames),
       isVerified: false,
     }));
     assertNotExpired(entry.claims, clock.date());
@@ -65,15 +66,15 @@ export class Identity {
       ...caller,
       token,
       tokenHash: token.hash,
-      login,
-      account: accountOf(login, caller.forwarded),
+      [LOGIN]: login,
+      [ACCOUNT]: accountOf(login, caller.forwarded),
       claimedGroup,
       expiresAtMs,
       own,
     };
     if (verify === null) return viewer;
     if (entry.isVerified) return this.#recordVerified(viewer);
-    return verify(token.text).then(
+    return verify(token[TOKEN_TEXT]).then(
       (isVerified) => {
         entry.isVerified = isVerified;
         return isVerified ? this.#recordVerified(viewer) : viewer;

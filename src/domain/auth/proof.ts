@@ -1,7 +1,14 @@
 import type { LRUCache } from 'lru-cache';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName } from '../../gateway/operations.ts';
-import { type Account, type freshBrand, type Login, ProvedAccount } from '../../lib/account.ts';
+import {
+  ACCOUNT,
+  type Account,
+  type freshBrand,
+  LOGIN,
+  type Login,
+  ProvedAccount,
+} from '../../lib/account.ts';
 import { growingLru, memo } from '../../lib/caches.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import {
@@ -18,17 +25,17 @@ const seal: unique symbol = Symbol('proof');
 /** Evidence that the gateway accepted a token as this login's. */
 export class AccountProof extends ProvedAccount {
   /** The key of the account's shared data. */
-  readonly account: Account;
+  readonly [ACCOUNT]: Account;
   readonly tokenHash: string;
 
   constructor(_seal: typeof seal, account: Account, tokenHash: string) {
     super();
-    this.account = account;
+    this[ACCOUNT] = account;
     this.tokenHash = tokenHash;
   }
 
-  get login(): Login {
-    return loginOf(this.account);
+  get [LOGIN](): Login {
+    return loginOf(this[ACCOUNT]);
   }
 }
 
@@ -275,7 +282,7 @@ export class TokenEvidence {
   #catalogAtMs = -Infinity;
   #client: Client | null = null;
 
-  constructor({ account, expiresAtMs }: Pick<Viewer, 'account' | 'expiresAtMs'>) {
+  constructor({ [ACCOUNT]: account, expiresAtMs }: Pick<Viewer, typeof ACCOUNT | 'expiresAtMs'>) {
     this.account = account;
     this.#expiresAtMs = expiresAtMs;
   }

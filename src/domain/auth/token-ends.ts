@@ -1,3 +1,4 @@
+import { TOKEN_TEXT } from '../../lib/account.ts';
 import { memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Token } from '../../lib/limits/request-caller.ts';
@@ -22,7 +23,7 @@ export class TokenEnds {
   }
 
   /** Returns a function that stops watching. */
-  watch({ text, hash }: Token, ended: Ended): () => void {
+  watch({ [TOKEN_TEXT]: text, hash }: Token, ended: Ended): () => void {
     const watchers = memo<string, Set<Ended>>(this.#watchers, hash, () => new Set());
     watchers.add(ended);
     const cancelExpiry = this.#onExpiry(expiryOf(text), ended);

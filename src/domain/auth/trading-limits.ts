@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Caller } from '../../gateway/exchange.ts';
 import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { SignIn } from '../../gateway/operations/login.ts';
+import { ACCOUNT } from '../../lib/account.ts';
 import type { KnownKeys } from '../../lib/limits/known-keys.ts';
 import { perMinute } from '../../lib/limits/limit.ts';
 import type { Limiter } from '../../lib/limits/limiter.ts';
@@ -123,7 +124,7 @@ export class WriteLimits {
     return this.#limited([['writes', regarding(client, operation)]], send);
   }
 
-  order<T>({ account }: AccountProof, send: Send<T>): Promise<T> {
+  order<T>({ [ACCOUNT]: account }: AccountProof, send: Send<T>): Promise<T> {
     return this.#limited([['orders', accountClient(account)]], send);
   }
 

@@ -6,6 +6,7 @@ import type { CatalogAnswer } from '../../gateway/operations/get-all-tickers.ts'
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import { OPERATIONS, type OperationName, type OrderCall } from '../../gateway/operations.ts';
+import { LOGIN } from '../../lib/account.ts';
 import type { ProofLedger } from './proof.ts';
 import { NoGroupError } from './token-errors.ts';
 import type { UnknownTokens } from './trading-limits.ts';
@@ -91,7 +92,7 @@ export function createViewerGateway({
       // The snapshot proves the token before its lists are read, so a broken row does not count against the token.
       try {
         const send = (onOwned: Prove) =>
-          client.read(viewer, OPERATIONS.getSession, { login: viewer.login, onOwned });
+          client.read(viewer, OPERATIONS.getSession, { login: viewer[LOGIN], onOwned });
         return await call(viewer, 'getSession', send);
       } catch (error) {
         if (isGatewayError(error, 'forbidden')) ledger.forbidden(viewer, null);

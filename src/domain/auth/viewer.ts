@@ -1,6 +1,13 @@
 import type { Caller } from '../../gateway/exchange.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
-import { type Account, type Login, textOf, toAccount } from '../../lib/account.ts';
+import {
+  type ACCOUNT,
+  type Account,
+  type LOGIN,
+  type Login,
+  textOf,
+  toAccount,
+} from '../../lib/account.ts';
 import type { ForwardedHeaders } from '../../lib/forwarded-headers.ts';
 import type { Token } from '../../lib/limits/request-caller.ts';
 
@@ -9,9 +16,9 @@ export interface Viewer extends Caller {
   readonly token: Token;
   /** The key of entries that are private to one token. The token itself is never a key. */
   readonly tokenHash: string;
-  readonly login: Login;
+  readonly [LOGIN]: Login;
   /** The key of the account's shared data. */
-  readonly account: Account;
+  readonly [ACCOUNT]: Account;
   readonly claimedGroup: string | null;
   readonly expiresAtMs: number | null;
   /** Undefined for work that no document waits for. */

@@ -1,6 +1,6 @@
 import type { ReadTimes } from '../../gateway/exchange.ts';
 import { GatewayError } from '../../gateway/gateway-error.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT, type Account } from '../../lib/account.ts';
 import { memo } from '../../lib/caches.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { EventIterator } from '../../lib/event-iterator.ts';
@@ -234,7 +234,7 @@ export class ListFeeds<
 
   /** The account's feed; undefined without proof, or if none is kept. */
   of(proof: AccountProof | null): Feed | undefined {
-    return proof === null ? undefined : this.#feeds.get(proof.account);
+    return proof === null ? undefined : this.#feeds.get(proof[ACCOUNT]);
   }
 
   /**
@@ -242,8 +242,8 @@ export class ListFeeds<
    * gets a snapshot each time. Polling starts with the first pull.
    */
   watch(proof: AccountProof, viewer: Viewer, how: WatchOptions = {}): EventIterator<Event> {
-    const { account } = proof;
-    if (account !== viewer.account) throw new Error('the proof is of another account');
+    const account = proof[ACCOUNT];
+    if (account !== viewer[ACCOUNT]) throw new Error('the proof is of another account');
     return new Subscription<Event>(this.#clock, lasting(viewer), how, (subscription) => {
       if (this.#isClosed) return null;
       const onClosed = () => this.#feeds.delete(account);

@@ -2,6 +2,7 @@ import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { PositionsAnswer } from '../../gateway/operations/get-open-positions.ts';
 import type { SessionAnswer } from '../../gateway/operations/get-session.ts';
 import type { Position } from '../../gateway/operations/holdings.ts';
+import { ACCOUNT } from '../../lib/account.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
@@ -35,7 +36,7 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   override join(subscription: FeedSubscription): void {
     super.join(subscription);
     if (!subscription.isAccount) return;
-    const { account } = this.proof;
+    const account = this.proof[ACCOUNT];
     this.#sessionReads ??= new SessionReads(this.#options, account, this.state, this.tokens);
     this.#sessionReads.join(subscription);
   }
@@ -66,7 +67,7 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   protected override async read(viewer: Viewer): Promise<PositionsAnswer | null> {
     const { gateway, newestPositions, accountReads } = this.#options;
     // Not awaited: if another replica has placed an order, one more poll follows.
-    fireAndForget('other replicas', accountReads.catchUp(viewer.account));
+    fireAndForget('other replicas', accountReads.catchUp(viewer[ACCOUNT]));
     // An answer equal to the present list is not parsed.
     const answer = await gateway.getOpenPositions(polling(viewer), this.state.list);
     return newestPositions.offer(viewer, answer, this.proof);
@@ -79,7 +80,7 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
   /** The list, if it was received within the poll interval and after the account's last order. */
   #ifCurrent(list: PositionsAnswer | null): PositionsAnswer | null {
     const { accountReads, clock, pollMs } = this.#options;
-    if (list === null || list.logicalTime <= accountReads.changedAt(this.proof.account))
+    if (list === null || list.logicalTime <= accountReads.changedAt(this.proof[ACCOUNT]))
       return null;
     // The age counts from the answer: counted from the call, the list of a slow gateway would be too old when it arrives.
     return clock.now() - list.receivedAtMs < pollMs ? list : null;
@@ -129,7 +130,7 @@ export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, Fe
     if (this.current(viewer) === null) return null;
     const startedAtMs = clock.now();
     // The list is looked up again, because an order at another replica makes the first one outdated.
-    const list = (await accountReads.catchUp(viewer.account)) ? this.current(viewer) : null;
+    const list = (await accountReads.catchUp(viewer[ACCOUNT])) ? this.current(viewer) : null;
     const ms = clock.now() - startedAtMs;
     if (list !== null) viewer.receipt?.({ operation: OPERATION, ms, source: 'shared' });
     return list;
@@ -139,8 +140,8 @@ export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, Fe
     const { accountReads } = this.#options;
     // A call from before an order at another replica is not joined.
     const isJoining = accountReads.isReading(viewer, OPERATION);
-    if (isJoining && !(await accountReads.catchUp(viewer.account))) {
-      accountReads.written(viewer.account);
+    if (isJoining && !(await accountReads.catchUp(viewer[ACCOUNT]))) {
+      accountReads.written(viewer[ACCOUNT]);
     }
     return accountReads.read(viewer, OPERATION, (caller) => this.#fetch(caller), { after });
   }

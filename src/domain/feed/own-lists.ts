@@ -1,5 +1,5 @@
 import type { ReadTimes } from '../../gateway/exchange.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT } from '../../lib/account.ts';
 import { memo } from '../../lib/caches.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { Prover } from '../account/prover.ts';
@@ -47,8 +47,8 @@ export class OwnLists {
   }
 
   /** Called when a write may have changed the account. */
-  accountChanged(account: Account): void {
-    for (const feeds of this.#lists.values()) feeds.accountChanged(account);
+  accountChanged(proof: AccountProof): void {
+    for (const feeds of this.#lists.values()) feeds.accountChanged(proof[ACCOUNT]);
   }
 
   get running(): readonly OwnFeed<never>[] {

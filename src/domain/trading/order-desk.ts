@@ -1,4 +1,5 @@
 import { GatewayError, isGatewayError } from '../../gateway/gateway-error.ts';
+import { ACCOUNT } from '../../lib/account.ts';
 import type { Log } from '../../lib/log.ts';
 import { InputError } from '../../lib/public-error.ts';
 import {
@@ -66,7 +67,7 @@ export function createOrderDesk(
     if (!replayed && outcome.kind === 'unknown') {
       const sentAt = new Date(outcome.sentAtMs).toISOString();
       // The request's own line may be written already, because its client may have disconnected.
-      const { account, requestId } = viewer;
+      const { [ACCOUNT]: account, requestId } = viewer;
       const hashes = lines.ofKey({ account, key: result.idempotencyKey });
       log.warn({ requestId, ...hashes, sentAt }, 'an order ended unknown');
     }

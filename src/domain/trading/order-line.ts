@@ -1,5 +1,5 @@
 import { GatewayError } from '../../gateway/gateway-error.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT, type Account } from '../../lib/account.ts';
 import { logHash } from '../../lib/log-hash.ts';
 import { redact } from '../../lib/redact.ts';
 import type { AskedOrder } from '../../store/order-records.ts';
@@ -29,7 +29,7 @@ export function orderLines(hashKey: string | null) {
   return {
     /** The members that identify an order in each line about it. */
     ofKey,
-    ofOrder({ requestId, account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
+    ofOrder({ requestId, [ACCOUNT]: account }: Viewer, ticket: Ticket, end: OrderResult | Error) {
       const { account: accountHash, ...ids } = ofKey({ account, key: ticket.idempotencyKey });
       const asked = askedOf(ticket);
       // Instead of a symbol, a client may have sent an e-mail address or a token.

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../../gateway/gateway-error.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT, type Account } from '../../lib/account.ts';
 import { pause, steadyClock, within } from '../../lib/clock.ts';
 import { InputError } from '../../lib/public-error.ts';
 import { KEY_AHEAD_MS } from '../../store/key-rule.ts';
@@ -79,9 +79,9 @@ export class Orders {
    * key is free.
    */
   async place(viewer: Viewer, proof: AccountProof, ticket: Ticket): Promise<OrderResult> {
-    if (viewer.account !== proof.account) throw new Error('the proof is of another account');
+    if (viewer[ACCOUNT] !== proof[ACCOUNT]) throw new Error('the proof is of another account');
     const digest = inputDigest(ticket);
-    const id = recordId(proof.account, ticket.idempotencyKey);
+    const id = recordId(proof[ACCOUNT], ticket.idempotencyKey);
     for (;;) {
       const inFlight = this.#inFlight.get(id);
       if (!inFlight) return this.#start(id, detached(viewer), ticket, digest);
@@ -101,7 +101,7 @@ export class Orders {
 
   /** The outcome under a key; null if there is no record. Waits while the order is in flight. */
   async placed(proof: AccountProof, key: string): Promise<OrderResult | null> {
-    const { account } = proof;
+    const account = proof[ACCOUNT];
     const id = recordId(account, key);
     for (;;) {
       const result = await this.#resultInFlight(id);
@@ -122,7 +122,7 @@ export class Orders {
    * KeyTooOldError if the records do not reach back to when the key was made.
    */
   async void(proof: AccountProof, key: string): Promise<OrderResult> {
-    const { account } = proof;
+    const account = proof[ACCOUNT];
     const { records } = this.#options;
     for (let attempt = 0; attempt < VOID_ATTEMPTS; attempt += 1) {
       const result = await this.#resultInFlight(recordId(account, key));
@@ -177,7 +177,7 @@ export class Orders {
     digest: string,
     onReserved: () => void,
   ): Promise<OrderResult> {
-    const { account } = viewer;
+    const account = viewer[ACCOUNT];
     const { idempotencyKey } = ticket;
     for (;;) {
       const answer = await this.#claim(viewer, ticket, digest).catch(
@@ -196,7 +196,7 @@ export class Orders {
 
   /** A key that has a record is answered from the record, even if the ticket's `sendBefore` is invalid. */
   async #claim(
-    { account, requestId }: Viewer,
+    { [ACCOUNT]: account, requestId }: Viewer,
     ticket: Ticket,
     digest: string,
   ): Promise<ReserveAnswer> {

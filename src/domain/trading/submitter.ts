@@ -1,6 +1,6 @@
 import type { OrderEnd } from '../../gateway/client.ts';
 import { GatewayError, NotAttemptedError } from '../../gateway/gateway-error.ts';
-import type { Account } from '../../lib/account.ts';
+import { ACCOUNT, type Account } from '../../lib/account.ts';
 import { growingLru } from '../../lib/caches.ts';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { Dates } from '../../store/dates.ts';
@@ -98,14 +98,14 @@ export class Submitter {
         { err: error },
         'an order ended in an error of this service: its outcome is unknown',
       );
-      return this.report(viewer.account, unknownSince(startedAtMs));
+      return this.report(viewer[ACCOUNT], unknownSince(startedAtMs));
     }
     // An unsent order may be repeated with its key. If the order has expired, a repeat would be even later, so it ends here.
     if (!exchange.sent && this.#isExpired(ticket)) return EXPIRED;
-    return this.report(viewer.account, this.#judge(viewer, ticket, exchange));
+    return this.report(viewer[ACCOUNT], this.#judge(viewer, ticket, exchange));
   }
 
-  #judge({ account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Submission {
+  #judge({ [ACCOUNT]: account }: Viewer, { operation }: Ticket, exchange: OrderEnd): Submission {
     const { clock, log, orderNumbers } = this.#options;
     if (!exchange.sent) return judgeOrder(operation, exchange);
     const sentAtMs = clock.dateOf(exchange.sentAtMs);
@@ -129,7 +129,7 @@ export class Submitter {
   #judgeLate(viewer: Viewer, ticket: Ticket, late: OrderEnd): Submission | null {
     try {
       const submission = this.#judge(viewer, ticket, late);
-      return submission.kind === 'unknown' ? null : this.report(viewer.account, submission);
+      return submission.kind === 'unknown' ? null : this.report(viewer[ACCOUNT], submission);
     } catch (error) {
       return this.#judgeRefused(error);
     }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { TOKEN_TEXT } from '../../lib/account.ts';
 import { type Token, toToken } from '../../lib/limits/request-caller.ts';
 import { isLocal } from './client-address.ts';
 
@@ -38,7 +39,7 @@ export class BearerTokens {
     const text = tokenText(authorization, () => this.#cookie?.textIn(cookie));
     if (!text) return null;
     const last = this.#lastSent.get(socket);
-    if (last?.token.text === text && last.digest === digest) return last.token;
+    if (last?.token[TOKEN_TEXT] === text && last.digest === digest) return last.token;
     const token = toToken(text, digest);
     this.#lastSent.set(socket, { token, digest });
     return token;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
-import { type Account, textOf } from '../account.ts';
+import { type Account, TOKEN_TEXT, textOf } from '../account.ts';
 import type { ForwardedHeaders } from '../forwarded-headers.ts';
 
 /** The state of a request's token: looked up once per request, and updated when more becomes known about the token. */
@@ -94,7 +94,7 @@ function groups(address: string): string[] {
 
 /** A token with its hash, which is computed once for all requests of a connection. */
 export interface Token {
-  readonly text: string;
+  readonly [TOKEN_TEXT]: string;
   /** Its key in caches, so that a memory dump is not a list of usable sessions. */
   readonly hash: string;
 }
@@ -102,5 +102,8 @@ export interface Token {
 /** With other forwarded headers, and so another `digest` of them, the same token has another hash. */
 export function toToken(text: string, digest = ''): Token {
   // No token has a line break, so different pairs give different texts.
-  return { text, hash: hash('sha256', digest === '' ? text : `${text}\n${digest}`, 'hex') };
+  return {
+    [TOKEN_TEXT]: text,
+    hash: hash('sha256', digest === '' ? text : `${text}\n${digest}`, 'hex'),
+  };
 }

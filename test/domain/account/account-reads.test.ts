@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountReads } from '../../../src/domain/account/account-reads.ts';
+import { ACCOUNT } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { collectGarbage, scavenge } from '../../support/heap.ts';
@@ -45,7 +46,7 @@ test('a read after a write of the account joins no earlier call', async () => {
   // A change of another account does not matter.
   void read();
   expect(calls).toHaveLength(1);
-  reads.written(demo.account);
+  reads.written(demo[ACCOUNT]);
   void read();
   expect(calls).toHaveLength(2);
   // After the end of the first call, reads still join the second.
@@ -59,7 +60,7 @@ test('a read joins no call from before the store may have lost the versions of a
   const versions = { read: async () => ({ epoch: 'another', version: null }) };
   reads = new AccountReads(logicalClock, versions);
   void read();
-  await reads.catchUp(demo.account);
+  await reads.catchUp(demo[ACCOUNT]);
   void read();
   expect(calls).toHaveLength(2);
   void read();

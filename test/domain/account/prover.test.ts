@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../../src/gateway/operations.ts';
+import { ACCOUNT } from '../../../src/lib/account.ts';
 import { eventually } from '../../support/eventually.ts';
 import { viewerBut, viewerOf } from '../viewer.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from './account-world.ts';
@@ -28,7 +29,7 @@ describe('an account’s proof', () => {
     await clock.advance(0);
     calls.at(-1)?.answer(snapshot(2));
     await read;
-    expect((await renewed).account).toBe('1001');
+    expect((await renewed)[ACCOUNT]).toBe('1001');
     expect(calls.map(({ operation }) => operation)).toEqual(['getSession', 'getSession']);
   });
 
@@ -59,7 +60,9 @@ describe('a snapshot that the request’s document reads anyway', () => {
     async (kind) => {
       const { proof, calls } = await beginProof(kind);
       calls[1]?.answer(snapshot(2, [], { group: 'vip' }));
-      expect(await proof).toMatchObject(kind === 'group' ? { group: 'vip' } : { account: '1001' });
+      expect(await proof).toMatchObject(
+        kind === 'group' ? { group: 'vip' } : { [ACCOUNT]: '1001' },
+      );
       expect(calls).toHaveLength(2);
       const failing = await beginProof(kind);
       failing.calls[1]?.answer({}, 500);

@@ -5,6 +5,7 @@ import { Identity, type IdentityOptions } from '../../../src/domain/auth/identit
 import { ProofLedger } from '../../../src/domain/auth/proof.ts';
 import { UnauthenticatedError } from '../../../src/domain/auth/token-errors.ts';
 import { accountOf, lasting, type OwnReads } from '../../../src/domain/auth/viewer.ts';
+import { ACCOUNT, LOGIN } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { loginNamed } from '../../support/accounts.ts';
@@ -42,7 +43,7 @@ describe('the login', () => {
 
   test('is one to fifteen digits, as a string or a number', () => {
     for (const login of ['123456789012345', 999_999_999_999_999, '007', 0]) {
-      expect(identified({ login })).toMatchObject({ login: String(login) });
+      expect(identified({ login })).toMatchObject({ [LOGIN]: String(login) });
     }
     for (const login of [...INVALID_STRINGS, ...OTHER_INVALID]) {
       const identify = () => identified({ login, group: 'standard' });
@@ -53,7 +54,7 @@ describe('the login', () => {
   test('is read only from the configured claim', () => {
     const names = { login: 'https://example.com/login', group: 'grp' };
     const claims = { 'https://example.com/login': 5, login: 6, grp: 'a', group: 'b' };
-    expect(identified(claims, names)).toMatchObject({ login: '5', claimedGroup: 'a' });
+    expect(identified(claims, names)).toMatchObject({ [LOGIN]: '5', claimedGroup: 'a' });
     expect(() => identified({ login: 6 }, names)).toThrow(UnauthenticatedError);
     // A claim is not read from the prototype chain.
     const inherited = { login: 'constructor', group: '__proto__' };
@@ -80,14 +81,14 @@ test('the expiry of a known token is checked on each request, with half a minute
   expect(identify(token)).toMatchObject({ expiresAtMs: NOW_MS + 10_000 });
   // The ten seconds and the leeway of thirty seconds end one millisecond later.
   await clock.advance(39_999);
-  expect(identify(token)).toMatchObject({ login: '1' });
+  expect(identify(token)).toMatchObject({ [LOGIN]: '1' });
   await clock.advance(1);
   expect(() => identify(token)).toThrow('expired');
 });
 
 test('a token of the greatest length is accepted', () => {
   const token = unsignedToken({ login: 1 }).padEnd(8_192, 'x');
-  expect(setUp().identify(token)).toMatchObject({ login: '1' });
+  expect(setUp().identify(token)).toMatchObject({ [LOGIN]: '1' });
 });
 
 // `e30` is the token header `{}` in base64url.
@@ -140,7 +141,7 @@ test('a token is verified once, even if the ledger has evicted it', async () => 
   const { ledger, identify } = setUp({ maxTokens: 1, verify });
   for (const login of [1, 2, 1]) {
     const viewer = await identify(unsignedToken({ login }));
-    expect(ledger.account(viewer)?.account).toBe(String(login));
+    expect(ledger.account(viewer)?.[ACCOUNT]).toBe(String(login));
   }
   expect(checks).toBe(2);
 });
@@ -172,5 +173,5 @@ test('the viewer of a subscription keeps no reference to its first request', asy
   await nextTurn();
   collectGarbage();
   expect(request.deref()).toBeUndefined();
-  expect(lastingViewer).toMatchObject({ login: '5' });
+  expect(lastingViewer).toMatchObject({ [LOGIN]: '5' });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ProofLedger, type ProofLedgerOptions } from '../../../src/domain/auth/proof.ts';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { ACCOUNT } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { clientOf } from '../../../src/lib/limits/request-caller.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';
@@ -42,7 +43,7 @@ describe('account data', () => {
     expect(ledger.isAccepted(demo)).toBe(false);
     // The login was proved before, so any read that proves the token is enough now.
     answers.other(demo);
-    expect(ledger.account(demo)?.account).toBe('1001');
+    expect(ledger.account(demo)?.[ACCOUNT]).toBe('1001');
     // After a 401 another read is not enough.
     ledger.refused(demo);
     answers.other(demo);
@@ -161,7 +162,7 @@ describe('a token whose signature was verified', () => {
     expect(ledger.group(groupless)).toBeNull();
     // A verified token needs no gateway call, even if the last call is long ago.
     await clock.advance(10 * PROOF_MS);
-    expect(ledger.account(demo)?.account).toBe('1001');
+    expect(ledger.account(demo)?.[ACCOUNT]).toBe('1001');
     expect(ledger.isAccepted(demo)).toBe(true);
   });
 

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { LOGIN as LOGIN_OF } from '../../../src/lib/account.ts';
 import { onBackgroundFailure } from '../../../src/lib/fire-and-forget.ts';
 import { accountNamed, loginNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
@@ -58,7 +59,7 @@ test('after an outage the first answer makes the other feeds poll within two sec
   const callTimes = (wanted?: string) =>
     gateway.polls.flatMap(({ login, atMs }) => (login === wanted ? atMs : []));
   await clock.advance(3_000);
-  gateway.fault = ({ login }) =>
+  gateway.fault = ({ [LOGIN_OF]: login }) =>
     login === loginNamed(limited ?? '')
       ? gatewayError('rate-limited', 30)
       : gatewayError('contract');
@@ -72,7 +73,7 @@ test('after an outage the first answer makes the other feeds poll within two sec
   const limitedAtMs = callTimes(limited).at(-1) ?? 0;
   const failedCalls = callTimes(failing).length;
   const healedAtMs = clock.now();
-  gateway.fault = ({ login }) =>
+  gateway.fault = ({ [LOGIN_OF]: login }) =>
     login === loginNamed(failing ?? '') ? gatewayError('contract') : null;
   await clock.advance(31_001);
   const firstCallAfter = (login?: string) =>

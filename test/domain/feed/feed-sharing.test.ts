@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SessionAnswer } from '../../../src/gateway/operations/get-session.ts';
+import { LOGIN as LOGIN_OF } from '../../../src/lib/account.ts';
 import { loginNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { answerOf, position } from './scripted-gateway.ts';
@@ -40,7 +41,9 @@ test('an account can neither open the feed of another account, nor see or delay 
   // Calls for the first account hang.
   const getOpenPositions = gateway.getOpenPositions.bind(gateway);
   gateway.getOpenPositions = (caller, previous) =>
-    caller.login === loginNamed('1') ? new Promise(() => {}) : getOpenPositions(caller, previous);
+    caller[LOGIN_OF] === loginNamed('1')
+      ? new Promise(() => {})
+      : getOpenPositions(caller, previous);
   await clock.advance(500);
   gateway.set('2', [position('three')]);
   await clock.advance(2_000);

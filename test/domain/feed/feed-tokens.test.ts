@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Viewer } from '../../../src/domain/auth/viewer.ts';
+import { TOKEN_TEXT } from '../../../src/lib/account.ts';
 import { toToken } from '../../../src/lib/limits/request-caller.ts';
 import { atMost } from '../../support/steps.ts';
 import { unsignedToken } from '../../support/tokens.ts';
@@ -15,7 +16,7 @@ test('a subscription whose client does not read ends as soon as its token is ref
   await clock.advance(500);
   await first;
   gateway.fault = ({ token }) =>
-    token.text === 'token of phone' ? gatewayError('unauthenticated') : null;
+    token[TOKEN_TEXT] === 'token of phone' ? gatewayError('unauthenticated') : null;
   await clock.advance(2_000);
   expect(feeds.running).toEqual([]);
   await expect(events.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });

@@ -10,7 +10,7 @@ import {
   type Position,
 } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/scalars.ts';
-import { textOf } from '../../../src/lib/account.ts';
+import { LOGIN, TOKEN_TEXT, textOf } from '../../../src/lib/account.ts';
 import type { Clock, LogicalClock } from '../../../src/lib/clock.ts';
 import { positionRow } from '../../gateway/wire/rows.ts';
 
@@ -77,7 +77,7 @@ export class ScriptedGateway {
     this.polls.push(this.#call(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.fault(viewer);
-    const list = this.#lists.get(textOf(viewer.login)) ?? [];
+    const list = this.#lists.get(textOf(viewer[LOGIN])) ?? [];
     if (this.latencyMs > 0) {
       await new Promise<void>((resolve) => void this.#clock.after(this.latencyMs, resolve));
     }
@@ -108,7 +108,7 @@ export class ScriptedGateway {
     this.sessions.push(this.#call(viewer));
     const logicalTime = this.#ledger.beginCall();
     const error = this.sessionFault(viewer);
-    const session = this.#session(textOf(viewer.login));
+    const session = this.#session(textOf(viewer[LOGIN]));
     if (this.sessionLatencyMs > 0) {
       await new Promise<void>((resolve) => void this.#clock.after(this.sessionLatencyMs, resolve));
     }
@@ -124,8 +124,8 @@ export class ScriptedGateway {
     return { ...SESSION, login, balance, positions, orders: orders.map((each) => ({ ...each })) };
   }
 
-  #call({ login, token }: Viewer): Poll {
-    return { login: textOf(login), token: token.text, atMs: this.#clock.now() };
+  #call({ [LOGIN]: login, token }: Viewer): Poll {
+    return { login: textOf(login), token: token[TOKEN_TEXT], atMs: this.#clock.now() };
   }
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OpenPositionsOptions } from '../../../src/domain/feed/open-positions.ts';
 import { inSnapshot } from '../../../src/gateway/operations/holdings.ts';
+import { TOKEN_TEXT } from '../../../src/lib/account.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, order, position } from './scripted-gateway.ts';
@@ -197,7 +198,7 @@ test('tokens without proof get no changes of the account', async () => {
   const tablet = followAccount(viewer('lapsed'));
   await clock.advance(0);
   gateway.fault = gateway.sessionFault = ({ token }) =>
-    token.text === 'token of lapsed' ? gatewayError('unavailable') : null;
+    token[TOKEN_TEXT] === 'token of lapsed' ? gatewayError('unavailable') : null;
   await clock.advance(proofMs);
   const before = tablet.last;
   const known = tablet.events.length;

@@ -7,6 +7,7 @@ import { marketTicket } from '../../../src/domain/trading/ticket.ts';
 import type { OrderEnd } from '../../../src/gateway/client.ts';
 import type { Exchange } from '../../../src/gateway/exchange.ts';
 import { NotAttemptedError } from '../../../src/gateway/gateway-error.ts';
+import { ACCOUNT } from '../../../src/lib/account.ts';
 import { datesOf } from '../../../src/store/dates.ts';
 import { KEY_AHEAD_MS } from '../../../src/store/key-rule.ts';
 import type { OrderRecord, OrderRecords } from '../../../src/store/order-records.ts';
@@ -224,7 +225,7 @@ export class OrderWorld {
     if (!existsSync(this.#path)) return records;
     const operator = this.#openOperator();
     for (const history of this.histories) {
-      const { account } = this.#viewerOf(history);
+      const account = this.#viewerOf(history)[ACCOUNT];
       records.set(history, await operator.find(account, history.key));
     }
     operator.close();
@@ -433,7 +434,7 @@ export class OrderWorld {
 
   /** An operator settles the order by what the gateway did. */
   async #settle(history: KeyHistory): Promise<void> {
-    const { account } = this.#viewerOf(history);
+    const account = this.#viewerOf(history)[ACCOUNT];
     const { key, calls } = history;
     const settled = { by: 'jane', why: 'ticket', atMs: this.#clock.date() };
     const isAccepted = calls.some(({ answer }) => answer === 'accepted');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limitTicket } from '../../../src/domain/trading/ticket.ts';
+import { ACCOUNT, LOGIN } from '../../../src/lib/account.ts';
 import { InputError } from '../../../src/lib/public-error.ts';
 import { recordId } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
@@ -22,9 +23,9 @@ import {
 } from './order-stage.ts';
 
 test('the id of a record begins with an account, for which a login is a type error', () => {
-  expect(recordId(demo.account, 'k')).toBe('1001:k');
+  expect(recordId(demo[ACCOUNT], 'k')).toBe('1001:k');
   // @ts-expect-error: two tenants may share a login, and then their records would share an id.
-  recordId(demo.login, 'k');
+  recordId(demo[LOGIN], 'k');
 });
 
 describe('an order', () => {
@@ -139,7 +140,7 @@ test.each([
   last(calls).end(unanswered);
   expect(await placed).toMatchObject({ outcome: { kind: 'unknown' }, replayed: false });
   // An unknown order may have changed the account. Only a late acceptance reports another change.
-  expect(changedAccounts).toEqual([demo.account]);
+  expect(changedAccounts).toEqual([demo[ACCOUNT]]);
   last(calls).endLate(late);
   expect(changedAccounts).toHaveLength(changeCount);
   await clock.advance(0);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ACCOUNT } from '../../../src/lib/account.ts';
 import { InputError } from '../../../src/lib/public-error.ts';
 import { RECORD_LIFE_MS } from '../../../src/store/order-records.ts';
 import { RecordsUnavailableError } from '../../../src/store/refusals.ts';
@@ -124,12 +125,12 @@ test('a key that an operator settles while it is being freed is read as settled'
   const { placed } = await begin('k');
   last(calls).end(notSent);
   await expect(placed).rejects.toMatchObject({ kind: 'unavailable' });
-  const found = await records.find(demo.account, keyOf('k'));
+  const found = await records.find(demo[ACCOUNT], keyOf('k'));
   if (found === null) throw new Error('the record is missing');
   const settled = { by: 'jane', why: 'ticket', atMs: 0 };
   const rejected = { kind: 'rejected', error: 'SETTLED', message: null } as const;
   const outcome = { ...rejected, sent: false, settled } as const;
-  await records.settle({ account: demo.account, key: keyOf('k'), ...found }, outcome);
+  await records.settle({ account: demo[ACCOUNT], key: keyOf('k'), ...found }, outcome);
   expect(await orders.void(demoProof, keyOf('k'))).toMatchObject({ outcome, replayed: true });
   expect(await orders.placed(demoProof, keyOf('k'))).toMatchObject({ outcome, replayed: true });
   const repeat = orders.place(demo, demoProof, ticketOf('k'));

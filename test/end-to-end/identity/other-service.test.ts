@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { accountRead, accountWrite, write } from '../../../src/gateway/define-operation.ts';
 import * as f from '../../../src/gateway/fields.ts';
 import type { CallValues } from '../../../src/gateway/requests.ts';
+import { LOGIN } from '../../../src/lib/account.ts';
 import type { Context } from '../../../src/schema/context.ts';
 import { openClient } from '../../gateway/open-client.ts';
 import { startTestApp } from '../../support/app.ts';
@@ -132,27 +133,30 @@ async function claimsInTheirPlace({ scope }: Context) {
   const { client } = open;
   const viewer = await scope.viewer();
   const proof = await scope.account();
-  // @ts-expect-error A claimed login is no text.
-  await client.write(scope.caller, forgetAlerts, { account: viewer.login });
-  // @ts-expect-error Nor is the account.
-  await client.write(scope.caller, forgetAlerts, { account: viewer.account });
-  // @ts-expect-error Nor is the login of a proof.
-  await client.write(scope.caller, forgetAlerts, { account: proof.login });
+  const { token } = scope.caller;
+  // @ts-expect-error A resolver has no name for a claimed login.
+  await client.write(scope.caller, forgetAlerts, { account: String(viewer.login) });
+  // @ts-expect-error Nor for the account.
+  await client.write(scope.caller, forgetAlerts, { account: String(viewer.account) });
+  // @ts-expect-error Nor for the login of a proof, which may be older than this request.
+  await client.write(scope.caller, forgetAlerts, { account: String(proof.login) });
+  // @ts-expect-error Nor for the text of a token, which has the claims.
+  await client.write(scope.caller, forgetAlerts, { account: String(token?.text) });
+  // @ts-expect-error A login is no text.
+  await client.write(scope.caller, forgetAlerts, { account: viewer[LOGIN] });
   // @ts-expect-error Nor is it a part of a text.
-  await client.write(scope.caller, forgetAlerts, { account: `${viewer.login}` });
-  // @ts-expect-error It has no text of its own.
-  await client.write(scope.caller, forgetAlerts, { account: viewer.login.toString() });
+  await client.write(scope.caller, forgetAlerts, { account: `${viewer[LOGIN]}` });
   // @ts-expect-error A viewer is no proof.
   await client.readFor(viewer, scope.caller, getAlerts);
   // @ts-expect-error An object of the same shape is no proof.
-  await client.readFor({ login: viewer.login }, scope.caller, getAlerts);
+  await client.readFor({ [LOGIN]: viewer[LOGIN] }, scope.caller, getAlerts);
   // @ts-expect-error Nor is a proof with another login.
-  await client.readFor({ ...proof, login: viewer.login }, scope.caller, getAlerts);
+  await client.readFor({ ...proof, [LOGIN]: viewer[LOGIN] }, scope.caller, getAlerts);
   const fresh = await scope.accountNow();
   // @ts-expect-error Nor is one of this very request.
-  await client.readFor({ ...fresh, login: viewer.login }, scope.caller, getAlerts);
+  await client.readFor({ ...fresh, [LOGIN]: viewer[LOGIN] }, scope.caller, getAlerts);
   // @ts-expect-error A login is no part of a body.
-  const inBody: CallValues = { body: { account: viewer.login } };
+  const inBody: CallValues = { body: { account: viewer[LOGIN] } };
   // @ts-expect-error For a write the proof is of this very request.
   await client.writeFor(proof, scope.caller, changeAlert, { price: 1 });
   // @ts-expect-error An operation of an account is not called without its proof.
@@ -164,4 +168,18 @@ async function claimsInTheirPlace({ scope }: Context) {
 
 test('a claim in the place of a proof does not compile', () => {
   expect(claimsInTheirPlace).toBeTypeOf('function');
+});
+
+test('no text of what a resolver has contains a claim', async () => {
+  const texts = async ({ scope }: Context) => {
+    const { token } = scope.caller;
+    const all = [token, await scope.viewer(), await scope.account(), await scope.accountNow()];
+    return JSON.stringify(all) + all.flatMap((each) => Object.values(each ?? {})).join();
+  };
+  const schema = extendedSchema(['Query'], { texts });
+  await using app = await startTestApp({}, { schema });
+  const token = await app.signIn();
+  const { data } = await app.query('{ texts }', { token });
+  expect(data.texts).toContain('standard-usd');
+  expect(data.texts).not.toMatch(/700001|eyJ/);
 });
