@@ -22,6 +22,8 @@ export class ClockSkew {
   #taken = 0;
   /** Whether the samples are of quick answers. Until then slow answers count. */
   #areQuick = false;
+  /** How much further ahead the clock may be, as the samples are of slow answers. Only this class changes it. */
+  slowMs = 0;
   #nextAtMs = 0;
   /** The median of the samples; null while it is unknown. */
   #median: number | null = null;
@@ -62,6 +64,7 @@ export class ClockSkew {
     const isQuick = tookMs <= QUICK_MS;
     if (Number.isNaN(answeredMs) || (this.#areQuick && !isQuick)) return;
     if (isQuick && !this.#areQuick) this.#forgetSlow();
+    if (!isQuick) this.slowMs = Math.max(this.slowMs, tookMs);
     this.#nextAtMs = nowMs + PAUSE_MS;
     // A slow gateway writes the `Date` when it answers, so the rest of the time is not the answer's way back.
     const halfWayMs = this.#steady.now() - Math.min(tookMs, QUICK_MS) / 2;
@@ -72,6 +75,7 @@ export class ClockSkew {
 
   #forgetSlow(): void {
     this.#areQuick = true;
+    this.slowMs = 0;
     this.#taken = 0;
     this.#median = null;
   }

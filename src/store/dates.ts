@@ -4,6 +4,8 @@ interface MeasuredSkew {
   readonly ms: number | null;
   /** Null until the first answer of the gateway. */
   readonly earlyMs: number | null;
+  /** How much further ahead it may be; 0 by default, as after quick answers. */
+  readonly slowMs?: number;
 }
 
 /** The dates of one moment, by this machine's clock and the gateway's. */
@@ -29,13 +31,13 @@ const UNCERTAIN_MS = 500;
 /** With a larger difference, at least one of two clocks is wrong. */
 const AGREE_MS = 60_000;
 
-export function datesOf(nowMs: number, { ms, earlyMs }: MeasuredSkew): Dates {
+export function datesOf(nowMs: number, { ms, earlyMs, slowMs = 0 }: MeasuredSkew): Dates {
   const skewMs = earlyMs ?? 0;
   const clocksAgree = ms !== null && Math.abs(ms) <= AGREE_MS;
   return {
     nowMs,
     judgedMs: Math.floor(nowMs + (skewMs >= 0 ? skewMs : Math.min(0, skewMs + UNCERTAIN_MS))),
-    latestMs: Math.floor(nowMs + skewMs + UNCERTAIN_MS),
+    latestMs: Math.floor(nowMs + skewMs + UNCERTAIN_MS + slowMs),
     isMeasured: earlyMs !== null,
     laterMs: Math.ceil(nowMs + Math.max(0, skewMs)),
     earlierMs: clocksAgree ? Math.floor(nowMs + Math.min(0, ms)) : null,

@@ -42,9 +42,15 @@ test('if answers disagree, the skew is unknown until the tenth answer, and then 
 
 test('no process judges a key by a date over a second later than the end of a loss by another process', () => {
   const processes = [-3_600_000, -600, -250, 0, 400, 3_600_000].flatMap((aheadMs) =>
-    [-500, 0, 500].map((errorMs) => {
+    // The last one has measured by an answer that waited while the process was paused.
+    [
+      { errorMs: -500, slowMs: 0 },
+      { errorMs: 0, slowMs: 0 },
+      { errorMs: 500, slowMs: 0 },
+      { errorMs: -4_250, slowMs: 4_000 },
+    ].map(({ errorMs, slowMs }) => {
       const skewMs = errorMs - aheadMs;
-      return datesOf(1e12 + aheadMs, { ms: skewMs, earlyMs: skewMs });
+      return datesOf(1e12 + aheadMs, { ms: skewMs, earlyMs: skewMs, slowMs });
     }),
   );
   const latest = Math.max(...processes.map(({ judgedMs }) => judgedMs));
@@ -82,12 +88,12 @@ test('a slow answer counts until a quick one has arrived, as if it had taken hal
   const { skew, observe, dateAt } = open();
   const slowly = (aheadMs: number) => observe(dateAt(aheadMs), 'openPosition', { tookMs: 14_000 });
   for (let index = 0; index < 2; index += 1) slowly(0);
-  expect([skew.ms, skew.earlyMs]).toEqual([750, 750]);
+  expect([skew.ms, skew.earlyMs, skew.slowMs]).toEqual([750, 750, 14_000]);
   observe(dateAt(-60_000));
-  expect([skew.ms, skew.earlyMs]).toEqual([null, -59_500]);
+  expect([skew.ms, skew.earlyMs, skew.slowMs]).toEqual([null, -59_500, 0]);
   for (let index = 0; index < 9; index += 1) slowly(0);
   observe(dateAt(-60_000), 'getSession', { tookMs: 500 });
-  expect(skew.ms).toBe(-59_500);
+  expect([skew.ms, skew.slowMs]).toEqual([-59_500, 0]);
 });
 
 test('after the first ten answers only one answer per second counts', async () => {
