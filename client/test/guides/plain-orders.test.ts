@@ -23,13 +23,14 @@ async function newKey(): Promise<string> {
   return data.newOrderKey;
 }
 
-/** Sends a document. The answers of the first `lost` requests are lost. */
-function poster({ lost = 0 }: { lost?: number }): Post {
-  const token = app.sandbox.token({ email: 'demo@example.com' });
+/** Sends a document. The answers of the first `lost` requests are lost, and the token of later requests may be `ended`. */
+function poster({ lost = 0, ended = false }: { lost?: number; ended?: boolean }): Post {
+  const valid = app.sandbox.token({ email: 'demo@example.com' });
   let sent = 0;
   return async (query, variables) => {
     sent += 1;
     const isLost = sent <= lost;
+    const token = isLost || !ended ? valid : 'ended';
     const { data, errors } = await app.query(query, { token, variables: { ...variables } });
     if (isLost) throw new TypeError('Failed to fetch');
     return { data, errors };
@@ -56,6 +57,16 @@ test('the program returns a mistake, and its key places the order once that is m
   const placed = await placeOrder(poster({}), key, buying('AAPL'));
   expect(placed.outcome).toMatchObject({ __typename: 'OrderAccepted' });
   expect(app.sandbox.calls('openPosition')).toBe(1);
+});
+
+test.each([
+  ['as unknown if the answer of an earlier request was lost', 1, {}],
+  ['as not sent if no request was', 0, { error: { extensions: { code: 'UNAUTHENTICATED' } } }],
+])('the program reports an order whose token ends %s', async (_, lost, reported) => {
+  const placed = await placeOrder(poster({ lost, ended: true }), await newKey(), buying('AAPL'));
+  expect(placed).toMatchObject(reported);
+  expect(placed.error === undefined).toBe(lost > 0);
+  expect(app.sandbox.calls('openPosition')).toBe(lost);
 });
 
 test('the program reports no outcome of another order that used its key', async () => {
