@@ -80,7 +80,7 @@ export class Requests {
 
   #headersOf(
     { isAnonymous }: OperationTraits,
-    { token, client, requestId, forwarded }: Caller,
+    { token, sender, requestId, forwarded }: Caller,
     { body, headers: callHeaders = [] }: CallValues,
   ): readonly string[] {
     const headers = this.#headers.concat(callHeaders, forwarded?.pairs ?? []);
@@ -89,8 +89,8 @@ export class Requests {
       headers.push(TOKEN_HEADER, BEFORE_TOKEN + token[TOKEN_TEXT]);
     this.#addUnlessFixed(headers, 'x-request-id', requestId);
     if (this.#settings.gatewayForwardClient) {
-      this.#addUnlessFixed(headers, 'x-forwarded-for', client?.address);
-      this.#addUnlessFixed(headers, 'user-agent', client?.userAgent);
+      this.#addUnlessFixed(headers, 'x-forwarded-for', sender?.address);
+      this.#addUnlessFixed(headers, 'user-agent', sender?.userAgent);
     }
     return headers;
   }

@@ -85,9 +85,9 @@ test('no order is ever sent twice, and an order that was "not sent" is never rec
     while (!isDone()) {
       const id = `order-${placed}`;
       placed += 1;
-      const client = { address: '127.0.0.1', userAgent: id };
+      const sender = { address: '127.0.0.1', userAgent: id };
       const exchange = await open.client.order(
-        { ...anyCaller, client },
+        { ...anyCaller, sender },
         OPERATIONS.openPosition,
         marketOrder,
       );

@@ -85,7 +85,7 @@ export class TooManyAttemptsError extends PublicError {
 
 type Send<T> = () => Promise<T>;
 
-type Sender = Pick<Caller, 'client' | 'forwarded'>;
+type SignInCaller = Pick<Caller, 'sender' | 'forwarded'>;
 type Charge = readonly [name: TradingLimitName, client: Client];
 
 /** Limits writes before they are sent. Each operation has its own limit. */
@@ -100,8 +100,12 @@ export class WriteLimits {
   }
 
   /** Each attempt can be a guess at a password. */
-  async login({ client, forwarded }: Sender, email: string, send: Send<SignIn>): Promise<SignIn> {
-    const address = addressClient(client?.address);
+  async login(
+    { sender, forwarded }: SignInCaller,
+    email: string,
+    send: Send<SignIn>,
+  ): Promise<SignIn> {
+    const address = addressClient(sender?.address);
     const mailbox = emailClient(email);
     const clients = [regarding(address, mailbox.key, 'pair'), address, mailbox];
     const charges = clients.map((charged): Charge => ['login', charged]);
@@ -112,10 +116,10 @@ export class WriteLimits {
   }
 
   /** Each request sends a mail. */
-  forgotPassword<T>({ client }: Sender, email: string, send: Send<T>): Promise<T> {
+  forgotPassword<T>({ sender }: SignInCaller, email: string, send: Send<T>): Promise<T> {
     const charges: Charge[] = [
       ['resets', emailClient(email)],
-      ['forgotPassword', addressClient(client?.address)],
+      ['forgotPassword', addressClient(sender?.address)],
     ];
     return this.#limited(charges, send);
   }
@@ -210,14 +214,14 @@ export class UnknownTokens {
     }
   }
 
-  #begin({ tokenHash, client }: Viewer): Attempt {
+  #begin({ tokenHash, sender }: Viewer): Attempt {
     const underWay = this.#attempts.get(tokenHash);
     // A spent attempt is not joined, or a forged token whose calls overlap for hours would be charged only once.
     if (underWay !== undefined && !underWay.isSpent) {
       underWay.calls += 1;
       return underWay;
     }
-    const address = addressClient(client?.address);
+    const address = addressClient(sender?.address);
     take(this.#parts.limiter, 'proofs', address);
     const attempt = { address, calls: 1, isSpent: false };
     this.#attempts.set(tokenHash, attempt);

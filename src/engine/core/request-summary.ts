@@ -38,7 +38,7 @@ export class RequestSummary {
   readonly requestId: string;
   /** Null over a WebSocket. */
   readonly method: string | null;
-  readonly client: ClientNaming | null;
+  readonly naming: ClientNaming | null;
   readonly startedAtMs = performance.now();
   transport: Transport;
   /** The span of the request; null if tracing is off, and until an operation of a socket begins. */
@@ -65,11 +65,11 @@ export class RequestSummary {
   #faultCode: string | null = null;
 
   /** `requestId`: the client's own id, if it sends one. `method`: null over a WebSocket. */
-  constructor(requestId: unknown, method: string | null, client: ClientNaming | null) {
+  constructor(requestId: unknown, method: string | null, naming: ClientNaming | null) {
     this.requestId = acceptedId(requestId);
     this.transport = method === null ? 'websocket' : 'http';
     this.method = method;
-    this.client = client;
+    this.naming = naming;
     this.mayBeMutation = method === 'POST' || method === null;
   }
 

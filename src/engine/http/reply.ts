@@ -59,7 +59,7 @@ export class HttpReply {
     this.caller = {
       token,
       tokenStatus: tokenStatusOf(token),
-      client: addresses.clientOf(request),
+      sender: addresses.senderOf(request),
       forwarded,
       signal: this.disconnected,
       requestId,

@@ -67,7 +67,7 @@ export class AccessLog {
       bytesOut,
       // The address shows which client keeps sending slow requests, or is refused for its own mistakes.
       address:
-        isBlamed && caller.client ? this.#hashOf(addressKey(caller.client.address)) : undefined,
+        isBlamed && caller.sender ? this.#hashOf(addressKey(caller.sender.address)) : undefined,
     };
     this.#options.log.line(line, summary.hasEvents ? 'subscription ended' : 'request');
   }
@@ -91,7 +91,7 @@ export class AccessLog {
 
   /** The members that identify a request. */
   #membersOf(summary: RequestSummary, { tokenStatus }: RequestCaller) {
-    const { requestId, trace, transport, method, operationName, type, client } = summary;
+    const { requestId, trace, transport, method, operationName, type, naming } = summary;
     const { claimedAccount, isTrusted } = summary;
     const account = claimedAccount === null ? undefined : this.#hashOf(claimedAccount);
     const isAccepted = tokenStatus?.isAccepted === true;
@@ -107,8 +107,8 @@ export class AccessLog {
       account: isAccepted ? account : undefined,
       // A token that was not accepted may name another user's account.
       claimedAccount: isAccepted ? undefined : account,
-      client: client?.name,
-      clientVersion: client?.version ?? undefined,
+      client: naming?.name,
+      clientVersion: naming?.version ?? undefined,
     };
   }
 

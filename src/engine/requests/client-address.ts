@@ -37,7 +37,7 @@ export class ClientAddresses {
     return peer;
   }
 
-  clientOf(request: IncomingMessage): RequestCaller['client'] {
+  senderOf(request: IncomingMessage): RequestCaller['sender'] {
     const { 'user-agent': userAgent = null } = request.headers;
     return { address: this.addressOf(request), userAgent };
   }

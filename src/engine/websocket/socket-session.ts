@@ -36,7 +36,7 @@ export class SocketSession {
     this.#services = services;
     this.requestId = headers['x-request-id'];
     const { origin } = headers;
-    this.caller = { token: null, client: addresses.clientOf(request) };
+    this.caller = { token: null, sender: addresses.senderOf(request) };
     this.naming = clientIn(headers);
     // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
     // sent the cookie.
@@ -57,7 +57,7 @@ export class SocketSession {
     this.caller = {
       token,
       tokenStatus: tokenStatusOf(token),
-      client: this.caller.client,
+      sender: this.caller.sender,
       forwarded,
     };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';

@@ -18,8 +18,8 @@ export interface RequestCaller {
   readonly tokenStatus?: TokenStatus | undefined;
   /** Aborts a read once no client waits for it; a write runs to its own deadline. */
   readonly signal?: AbortSignal | undefined;
-  /** The client's own address and agent. */
-  readonly client?: { readonly address: string; readonly userAgent: string | null } | undefined;
+  /** Who sent the request, in contrast to the client that it is charged to. */
+  readonly sender?: { readonly address: string; readonly userAgent: string | null } | undefined;
   readonly requestId?: string | undefined;
   /** Undefined if the request has none of these headers. */
   readonly forwarded?: ForwardedHeaders | undefined;
@@ -29,8 +29,8 @@ export interface RequestCaller {
  * Returns the client that a caller's requests are charged to: the account in `provedClient`, otherwise the address.
  * A token that merely names an account, or has expired, must not use up the limits of the account's owner.
  */
-export function clientOf(caller: Pick<RequestCaller, 'tokenStatus' | 'client'>): Client {
-  return caller.tokenStatus?.provedClient ?? addressClient(caller.client?.address);
+export function clientOf(caller: Pick<RequestCaller, 'tokenStatus' | 'sender'>): Client {
+  return caller.tokenStatus?.provedClient ?? addressClient(caller.sender?.address);
 }
 
 /** The kinds of clients that limits are charged to; the owner of a limit may have kinds of its own. */

@@ -27,7 +27,7 @@ function setUp(shared?: SharedKeys) {
   /** Begins a guarded call. The test ends it with `accept` or `fail`. */
   const begin = (token: string, address = ADDRESS) => {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const viewer = viewerOf(token, { client: { address, userAgent: null } });
+    const viewer = viewerOf(token, { sender: { address, userAgent: null } });
     const done = guard.guard(viewer, () => {
       calls += 1;
       return promise;
@@ -79,8 +79,8 @@ describe('an unknown token', () => {
     const { guard, proofsLeft } = setUp();
     const leaving = async (token: string, wasSent: boolean) => {
       const leave = new AbortController();
-      const client = { address: ADDRESS, userAgent: null };
-      const viewer = viewerOf(token, { client, signal: leave.signal });
+      const sender = { address: ADDRESS, userAgent: null };
+      const viewer = viewerOf(token, { sender, signal: leave.signal });
       const call = guard.guard(viewer, async () => {
         leave.abort();
         throw new GatewayError('unavailable', 'getCustomerId', 'aborted', { wasSent });

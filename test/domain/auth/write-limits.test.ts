@@ -16,7 +16,7 @@ const UNSENT = new GatewayError('unavailable', 'login', 'never sent', { wasSent:
 const LOST = new GatewayError('unavailable', 'login', 'no answer');
 
 function callerAt(address = '') {
-  return { client: { address, userAgent: null } };
+  return { sender: { address, userAgent: null } };
 }
 
 function setUp() {

@@ -158,8 +158,8 @@ test('polls hold at most half of the connections, and do not delay requests', as
 test('unproved callers hold at most half of the connections, from any number of addresses', () => {
   const { send, paths } = openArea(4, 'getOpenPositions');
   for (let index = 0; index < 3; index += 1) {
-    const client = { address: `192.0.2.${index}`, userAgent: null };
-    void send(`/unproved/${index}`, { tokenStatus: undefined, client });
+    const sender = { address: `192.0.2.${index}`, userAgent: null };
+    void send(`/unproved/${index}`, { tokenStatus: undefined, sender });
   }
   void send('/proved');
   expect(paths()).toEqual(['/unproved/0', '/unproved/1', '/proved']);

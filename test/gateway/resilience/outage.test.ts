@@ -207,9 +207,9 @@ describe('no breaker opens because of', () => {
     await using gateway = await startScriptedGateway(down);
     await using open = openResilient(gateway.url);
     for (let network = 1; network <= 30; network += 1) {
-      const client = { address: `2001:db8:${network}::1`, userAgent: null };
+      const sender = { address: `2001:db8:${network}::1`, userAgent: null };
       const device = { deviceId: 'd' };
-      await wordFor(open.client.write({ token: null, client }, OPERATIONS.registerDevice, device));
+      await wordFor(open.client.write({ token: null, sender }, OPERATIONS.registerDevice, device));
     }
     expect(gateway.requests).toHaveLength(30);
     expect(open.circuitChanges).toEqual([]);
@@ -220,7 +220,7 @@ describe('a sign-in', () => {
   const failingEmail = 'fails@example.com';
   /** Signs in from the address 192.0.2.`host`. */
   const signIn = ({ client }: TestClient, host: number, email = 'user@example.com') => {
-    const by = { token: null, client: { address: `192.0.2.${host}`, userAgent: null } };
+    const by = { token: null, sender: { address: `192.0.2.${host}`, userAgent: null } };
     return wordFor(client.write(by, OPERATIONS.login, { email, password: 'password' }));
   };
   test('is held back if the gateway is unreachable, but not because of failures of other users', async () => {
