@@ -86,9 +86,18 @@ describe('a plugin', () => {
     const throwError = () => {
       throw new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } });
     };
-    const replaceResult = ({ setResult }: { readonly setResult: (result: object) => void }) =>
-      setResult({ errors: [new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } })] });
-    for (const onExecuteDone of [throwError, replaceResult]) {
+    interface Done {
+      readonly result: object;
+      readonly setResult: (result: object) => void;
+    }
+    const errors = [new GraphQLError('no', { extensions: { code: 'FORBIDDEN' } })];
+    const replaceResult = ({ setResult }: Done) => setResult({ errors });
+    const replaceField = ({ setResult }: Done) => setResult({ data: { placeOrder: null }, errors });
+    const changeField = ({ result, setResult }: Done) => {
+      if ('data' in result) Object.assign(result.data as object, { placeOrder: null });
+      setResult({ ...result, errors });
+    };
+    for (const onExecuteDone of [throwError, replaceResult, replaceField, changeField]) {
       const plugin: TeamPlugin = {
         onExecute({ args }) {
           const isOrder = String(args.document.loc?.source.body).includes('placeOrder');

@@ -41,8 +41,8 @@ export interface Operation {
   client: Client;
   /** The token that a sign-in has issued; otherwise null. */
   issuedToken: string | null;
-  /** The result of a mutation that has been executed; otherwise null. */
-  mutation: ExecutionResult | null;
+  /** A copy of the data of a mutation that has been executed; otherwise null. */
+  mutation: ExecutionResult['data'];
   /** The results of events, or the parts of an answer; null if the operation has one result. */
   results: ResultIterator | null;
 }

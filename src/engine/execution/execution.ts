@@ -27,7 +27,7 @@ export async function execute(
   if (partsFormat === null) {
     const result = await prepared.executor.execute(given, meter);
     limits.chargeFields(operation);
-    if (prepared.node.operation === 'mutation') operation.mutation = result;
+    if (prepared.node.operation === 'mutation') operation.mutation = { ...result.data };
     return result;
   }
   const result = await prepared.executor.executeInParts(given, meter, partsFormat);

@@ -179,7 +179,9 @@ const validateFurther: typeof validate = (schema, document, rules = [], ...more)
 
 /** After an executed mutation a plugin's error must not reach the client: its code could mean that nothing was done. */
 function unlessMutationLost(result: ExecutionResult, { mutation }: Operation): ExecutionResult {
-  const isLost = mutation?.data != null && result.data == null;
+  const isLost = Object.entries(mutation ?? {}).some(
+    ([field, outcome]) => result.data == null || (outcome !== null && result.data[field] == null),
+  );
   if (!isLost) return result;
   const cause = result.errors?.[0];
   return failed(new Error('a plugin removed the result of a mutation', { cause }));
