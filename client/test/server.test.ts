@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../../test/support/eventually.ts';
 import { newKey } from '../../test/support/order-keys.ts';
-import { ownApp } from '../../test/support/shared-app.ts';
+import { sharedApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { OwnEnvironment } from '../src/environment.ts';
 import type { PositionsState } from '../src/index.ts';
@@ -11,10 +11,12 @@ import { timeOfKey } from '../src/orders/order-key.ts';
 import type { TicketOptions } from '../src/orders/ticket.ts';
 import { forRequest } from '../src/server.ts';
 
-const app = ownApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINUTE: '1000000' });
+const app = sharedApp({ RATE_LIMIT_PER_MINUTE: '1000000', ORDER_RATE_LIMIT_PER_MINUTE: '1000000' });
 const USERS = ['demo@example.com', 'pro@example.com'] as const;
 /** Asks which user the token belongs to. */
 const WHO = '{ session { login } }';
+/** A busy machine may answer later than by default. */
+const PATIENT = { timeoutMs: 60_000 };
 const BUY = { symbol: 'AAPL', side: 'BUY', kind: 'MARKET', size: { units: 1 } } as const;
 /** The tokens of two users, with their logins. */
 let tokens: readonly string[] = [];
@@ -71,7 +73,7 @@ async function wrongAnswers(ask: (token: string) => Promise<string | undefined>)
 beforeEach(async () => {
   tokens = USERS.map((email) => app.sandbox.token({ email }));
   const answers = await Promise.all(
-    tokens.map((token) => forRequest(token, { url: url() }).query<Who>(WHO)),
+    tokens.map((token) => forRequest(token, { url: url() }).query<Who>(WHO, undefined, PATIENT)),
   );
   logins = answers.map(({ data }) => data?.session?.login ?? '');
   expect(new Set(logins).size).toBe(2);
@@ -87,7 +89,7 @@ const takesOrders = () =>
 test('clients for single requests give no user another user’s answer, in two hundred interleaved requests', async () => {
   const ask = async (token: string) => {
     const client = forRequest(token, { url: url() });
-    const { data } = await client.query<Who>(WHO);
+    const { data } = await client.query<Who>(WHO, undefined, PATIENT);
     client.dispose();
     return data?.session?.login;
   };
@@ -97,11 +99,14 @@ test('clients for single requests give no user another user’s answer, in two h
 test('a shared client gives no user the answer of another, and warns once that it is meant for one user', async () => {
   const { client, request, warned } = moduleClient();
   const byContext = (token: string) =>
-    request.run(token, async () => (await client.query<Who>(WHO)).data?.session?.login);
+    request.run(
+      token,
+      async () => (await client.query<Who>(WHO, undefined, PATIENT)).data?.session?.login,
+    );
   expect(await wrongAnswers(byContext)).toBe(0);
   expect(warned.mock.calls).toEqual([[expect.stringContaining('forRequest')]]);
   const byCall = async (token: string) =>
-    (await client.query<Who>(WHO, undefined, { token })).data?.session?.login;
+    (await client.query<Who>(WHO, undefined, { token, ...PATIENT })).data?.session?.login;
   expect(await wrongAnswers(byCall)).toBe(0);
 });
 

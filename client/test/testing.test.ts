@@ -94,6 +94,12 @@ test('an order whose answers are lost reports each step of its progress at once'
   while (steps.at(-1) !== 'closing') await fake.market.lose();
   await fake.market.leaveUnsent();
   expect(await outcome).toMatchObject({ status: 'unsent', error: { code: 'VOIDED' } });
+  // If the server refuses the repeat, the order is not repeated again.
+  const refused = placed(fake);
+  await fake.market.lose();
+  await fake.market.fail('FORBIDDEN');
+  await fake.market.pass(0);
+  expect(refused.steps).toEqual(['sending', 'asking', 'closing']);
 });
 
 test('the app’s own operations get the data of the option `data`, or of later calls of `answer`', async () => {

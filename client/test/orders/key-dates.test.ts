@@ -64,7 +64,7 @@ function phoneClock() {
   };
 }
 
-test('a key’s date is never later than its first request, with any clocks of the device', () => {
+test('a key’s date is never later than its first request, and gives a deadline unless it may be too early, with any clocks of the device', () => {
   const span = fc.record({ awake: minutes, asleep: minutes, clockSet: setBy });
   fc.assert(
     fc.property(
@@ -82,6 +82,8 @@ test('a key’s date is never later than its first request, with any clocks of t
         dates.date();
         // HTTP dates have no milliseconds, so all times of this test are whole seconds.
         expect(Number(dates.made)).toBeLessThanOrEqual(Date.UTC(2026, 0) + device.ageMs());
+        const isKnown = dates.made !== null && !device.clocks.serverClock.isBehind;
+        expect(dates.sendBefore(MINUTE_MS) !== undefined).toBe(isKnown);
       },
     ),
     { numRuns: 2_000 },

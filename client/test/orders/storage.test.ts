@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { MemoryStorage } from '../support/memory-storage.ts';
@@ -121,6 +122,19 @@ test('a ticket is durable if its key was stored, and a new ticket is durable if 
   expect(orders.ticket().isDurable).toBe(false);
   await orders.ticket().place(buying('kept again'));
   expect(orders.ticket().isDurable).toBe(true);
+});
+
+test('a form that is reset deletes the key of its order, but not of one in doubt', async () => {
+  // Without timers an outcome never counts as shown.
+  const { orders } = await phone.openKnown({}, { after: () => () => {} });
+  const keys: string[] = [];
+  for (const symbol of ['TEST.UNKNOWN', 'AAPL']) {
+    const ticket = orders.ticket();
+    keys.push((await ticket.place(buying('reset', symbol))).idempotencyKey);
+    ticket.reset();
+  }
+  const name = expect.stringContaining(`/${keys[0]}`);
+  await eventually(() => expect([...phone.storage.entries.keys()]).toEqual([name]));
 });
 
 test('a storage that never answers is reported, at the start and at a tap', async () => {

@@ -35,14 +35,21 @@ function open(sendsAfter: SocketTransportOptions['sendsAfter'], acknowledged = (
     url: 'http://127.0.0.1:9/graphql',
     token: 'token',
     heartbeatMs: 15_000,
-    events: { acknowledged, lost() {} },
+    events: { acknowledged, lost: () => losses++ },
   });
+  let losses = 0;
   let ends = 0;
   transport.start(
     { document: { query: '{ a }' }, variables: {} },
     { next() {}, ended: () => ends++ },
   );
-  return { socket: ScriptedSocket.last, environment, transport, ends: () => ends };
+  return {
+    socket: ScriptedSocket.last,
+    environment,
+    transport,
+    ends: () => ends,
+    losses: () => losses,
+  };
 }
 
 test.each(['error', 'complete'])(
@@ -63,14 +70,25 @@ test('a request is sent once: with the first message, or after the acknowledgeme
     ['opening', ['connection_init', 'subscribe']],
     ['acknowledgement', ['connection_init']],
   ] as const) {
-    const { socket, transport } = open(sendsAfter);
+    const { socket, transport, environment } = open(sendsAfter);
     expect(socket.sent).toEqual([]);
     socket.dispatchEvent(new Event('open'));
     expect(socket.sent).toMatchObject(before.map((type) => ({ type })));
     socket.receive({ type: 'connection_ack' });
+    socket.receive({ type: 'connection_ack' });
     expect(socket.sent).toMatchObject([{ type: 'connection_init' }, { id: '1' }]);
+    // Only the timer of the watchdog is left.
+    expect(environment.timers.size).toBe(1);
     transport.close();
+    expect(environment.timers.size).toBe(0);
   }
+});
+
+test('a message of an unknown type ends the socket once', () => {
+  const { socket, losses } = open('opening');
+  socket.receive({ type: 'connection_ack' });
+  for (const type of ['ping', 'pong', 'unknown', 'unknown']) socket.receive({ type });
+  expect([socket.closes, losses()]).toEqual([1, 1]);
 });
 
 test('a socket that opens after it was closed, as on Android, is closed again', () => {
