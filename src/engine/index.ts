@@ -14,7 +14,7 @@ export {
   type TrustedDocumentsOptions,
 } from './documents/trusted-documents.ts';
 export type { TeamPlugin } from './execution/pipeline.ts';
-export type { HttpReply } from './http/reply.ts';
+export type { HttpExchange } from './http/http-exchange.ts';
 export { type Site, wantsPage } from './http/routes.ts';
 export { ServerMetrics } from './requests/access-log.ts';
 export { CONNECTIONS, type ConnectionBounds } from './requests/open-connections.ts';

@@ -1,11 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Turns } from '../../lib/event-loop-turns.ts';
-import {
-  type Client,
-  clientOf,
-  type RequestCaller,
-  type Token,
-} from '../../lib/limits/request-caller.ts';
+import { clientOf, type RequestCaller, type Token } from '../../lib/limits/request-caller.ts';
 import type { Tracing } from '../../lib/tracing/tracing.ts';
 import type { ErrorMasking } from '../core/error-masking.ts';
 import { Refusal, refusal, tooComplex } from '../core/errors.ts';
@@ -59,7 +54,10 @@ export async function admit(
   const requested = trusted.find(readParams(sent), transport.summary);
   // One turn of the event loop may receive a hundred new documents, and each has a turn of its own.
   if (!documents.isPrepared(requested.query)) await services.turns.next();
-  const document = prepareDocument(services, requested.query, client);
+  const isNew = !documents.isPrepared(requested.query);
+  const document = documents.prepare(requested.query);
+  if (isNew) limits.chargeTokens(client, document.tokens);
+  if (document.kind === 'invalid') throw new Refusal(document.errors);
   const prepared = selectOperation(document, requested.operationName, transport);
 
   const params = { ...requested, variables: definedVariables(prepared.node, requested.variables) };
@@ -94,18 +92,6 @@ export function mayBeMutation(sent: unknown): boolean {
   const query = typeof sent === 'object' && sent !== null && 'query' in sent ? sent.query : null;
   // A document sent by its hash has no text, or an empty one over a WebSocket.
   return typeof query !== 'string' || query === '' || query.includes('mutation');
-}
-
-function prepareDocument(
-  { documents, limits }: OperationServices,
-  text: string,
-  client: Client,
-): PreparedDocument {
-  const isNew = !documents.isPrepared(text);
-  const result = documents.prepare(text);
-  if (isNew) limits.chargeTokens(client, result.tokens);
-  if (result.kind === 'invalid') throw new Refusal(result.errors);
-  return result;
 }
 
 /** Finds the operation. Refuses mutations by GET, which caches may repeat, and subscriptions without an event format. */

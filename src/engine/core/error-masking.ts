@@ -61,7 +61,7 @@ export class ErrorMasking {
     const isFault = errors.some(
       ({ extensions }) => errorCodeOf(extensions.code)?.outcome === 'fault',
     );
-    // Only before an operation is opened it is certain that nothing was executed.
+    // `sent: false` promises the client that nothing was sent: only until an operation is opened that is certain.
     if (refusal !== null && summary.mayBeMutation) {
       for (const { extensions } of errors) extensions.sent = false;
     }

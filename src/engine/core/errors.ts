@@ -92,11 +92,11 @@ class OverLimitError extends GraphQLError {
   }
 }
 
-// The time in which some of the client's concurrent operations are likely to end.
-const CONCURRENCY_RETRY_SECONDS = 5;
+// The time in which messages are refilled, and some of the client's connections and operations are likely to end.
+const RETRY_SECONDS = 10;
 
 /** Refuses the whole request, with the seconds after which to retry. */
-export function overLimit(limit: string, seconds = CONCURRENCY_RETRY_SECONDS): Refusal {
+export function overLimit(limit: LimitLabel, seconds = RETRY_SECONDS): Refusal {
   const headers = { 'retry-after': String(seconds) };
   return new Refusal([new OverLimitError(limit, seconds)], { status: 429, headers });
 }

@@ -11,6 +11,8 @@ const CHARACTERS_PER_FIELD = 64;
 const ENTRIES_PER_FIELD = 8;
 /** An error takes a few hundred characters of the answer, and longer to make than several fields. */
 export const FIELDS_PER_ERROR = 16;
+/** A part of an answer takes longer to make than several fields. */
+export const FIELDS_PER_PART = 16;
 
 /** The weights of the parts of an answer, in fields. */
 export interface Weights {

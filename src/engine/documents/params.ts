@@ -29,7 +29,7 @@ export interface Params {
 }
 
 // The variables of real forms are nested less deeply.
-const MAX_DEPTH = 100;
+const MAX_VARIABLES_DEPTH = 100;
 const PREFIX = 'sha256:';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
@@ -82,8 +82,8 @@ function malformed(message: string): Refusal {
 function checkDepth(variables: Readonly<Record<string, unknown>>): void {
   let level: object[] = [variables];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) {
-      throw new Refusal([tooComplex('depth of variables', depth, MAX_DEPTH)]);
+    if (depth > MAX_VARIABLES_DEPTH) {
+      throw new Refusal([tooComplex('depth of variables', depth, MAX_VARIABLES_DEPTH)]);
     }
     level = level
       .flatMap((parent): unknown[] => Object.values(parent))

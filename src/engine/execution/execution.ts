@@ -3,7 +3,7 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { OperationServices } from '../admission/admission.ts';
 import type { OperationContext } from '../admission/operation.ts';
 import { errorsOf } from '../core/error-masking.ts';
-import { FIELDS_PER_ERROR as FIELDS_PER_PART, withinBudget } from '../core/meter.ts';
+import { FIELDS_PER_PART, withinBudget } from '../core/meter.ts';
 import { type Answer, ResultIterator } from '../core/result-iterator.ts';
 import type { PartResults } from '../documents/compiler/compiling-executor.ts';
 
@@ -51,7 +51,6 @@ function partsOf(
   return new ResultIterator(eachPart(results), {
     resultOf(part) {
       const { incremental = [], completed, hasNext } = part;
-      // A part takes longer to make than several fields.
       meter.count(FIELDS_PER_PART * incremental.length);
       if (meter.isOver) throw meter.error();
       const shown = {

@@ -3,7 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { ResultIterator } from '../core/result-iterator.ts';
 import type { StreamFormat } from './formats.ts';
-import type { HttpReply } from './reply.ts';
+import type { HttpExchange } from './http-exchange.ts';
 
 /**
  * Sends the events of a subscription, or the parts of an answer, until there are no more, or the client disconnects. `first`
@@ -11,16 +11,16 @@ import type { HttpReply } from './reply.ts';
  * merged event.
  */
 export async function sendStream(
-  reply: HttpReply,
+  exchange: HttpExchange,
   { contentType, framing }: StreamFormat,
   pingMs: number,
   results: ResultIterator,
   first?: IteratorResult<ExecutionResult>,
 ): Promise<void> {
-  const { summary, disconnected: signal } = reply;
-  reply.headers['content-type'] = contentType;
-  reply.headers['x-accel-buffering'] = 'no';
-  const response = reply.begin(200);
+  const { summary, disconnected: signal } = exchange;
+  exchange.headers['content-type'] = contentType;
+  exchange.headers['x-accel-buffering'] = 'no';
+  const response = exchange.begin(200);
   const write = (text: string) => {
     if (text === '' || response.destroyed) return;
     summary.bytesOut += Buffer.byteLength(text);

@@ -6,58 +6,61 @@ import { parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
-import { type Refusal, refusal } from '../core/errors.ts';
+import { overLimit, type Refusal, refusal } from '../core/errors.ts';
 import { traceRequest } from '../core/request-summary.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
 import { isOfUser } from '../requests/tokens.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 import { sendStream } from './event-stream.ts';
 import { type Accepted, FORMATS, isJsonType, negotiated } from './formats.ts';
-import { type HttpReply, tooManyMessages } from './reply.ts';
+import type { HttpExchange } from './http-exchange.ts';
 
 const NOT_ACCEPTABLE =
   'Acceptable are application/json, application/graphql-response+json, text/event-stream, and multipart/mixed with subscriptionSpec="1.0", deferSpec=20220824 or incrementalSpec=v0.2.';
 
 /** Answers a request to `/graphql`. Throws a Refusal if nothing is executed. */
-export async function answerGraphQL(services: TransportServices, reply: HttpReply): Promise<void> {
+export async function answerGraphQL(
+  services: TransportServices,
+  exchange: HttpExchange,
+): Promise<void> {
   const { addresses, connections, openConnections, tracing } = services;
-  const { connection, request, summary } = reply;
+  const { connection, request, summary } = exchange;
   const { pingMs } = connections;
-  reply.isGraphQL = true;
+  exchange.isGraphQL = true;
   if (tracing !== null) {
     summary.trace = traceRequest(tracing, request, addresses.isFromProxy(request));
   }
   const accepted = negotiated(request.headers.accept);
-  const { operation, start } = await open(services, reply, accepted);
+  const { operation, start } = await open(services, exchange, accepted);
   const answer = await start();
   if (!(Symbol.asyncIterator in answer)) {
-    setCookie(services, reply, answer, operation);
-    await reply.sendResult(200, answer);
+    setCookie(services, exchange, answer, operation);
+    await exchange.sendResult(200, answer);
   } else if (operation.prepared.node.operation === OperationTypeNode.SUBSCRIPTION) {
     summary.transport = 'sse';
     summary.eventsBegan(200);
     // A stream of events may last for hours, so a shutdown closes it.
     openConnections.addLongLived(connection, { restart: () => connection.socket.destroy() });
     const format = accepted?.events ?? FORMATS.events;
-    await sendStream(reply, format, pingMs, answer).finally(() => {
+    await sendStream(exchange, format, pingMs, answer).finally(() => {
       connection.longLived = null;
     });
   } else {
     // The first part is read before the head is sent, because a head may set the cookie.
     const first = await answer.next();
-    if (!first.done) setCookie(services, reply, first.value, operation);
+    if (!first.done) setCookie(services, exchange, first.value, operation);
     const format = accepted?.parts ?? FORMATS.deferSpec;
-    await sendStream(reply, format, pingMs, answer, first);
+    await sendStream(exchange, format, pingMs, answer, first);
   }
 }
 
 /** Reads the request. A separate function, because `answerGraphQL` would retain the body for as long as a subscription lasts. */
 async function open(
   { limits, maxBodyBytes, pipeline }: TransportServices,
-  reply: HttpReply,
+  exchange: HttpExchange,
   accepted: Accepted | null,
 ): Promise<OpenedOperation> {
-  const { caller, request, summary } = reply;
+  const { caller, request, summary } = exchange;
   const { method, headers } = request;
   const isPost = method === 'POST';
   const body = isPost ? await bodyOf(request, maxBodyBytes) : null;
@@ -65,10 +68,10 @@ async function open(
   // The request itself is already charged, so only the bytes beyond its first COUNTED_BYTES are charged here.
   const extraBytes = (body?.length ?? 0) - COUNTED_BYTES;
   const isOver = extraBytes >= 0 && !limits.takeMessage(clientOf(caller), extraBytes);
-  if (isOver) throw tooManyMessages();
+  if (isOver) throw overLimit('messages');
   if (accepted === null) throw malformed(406, 'NOT_ACCEPTABLE', NOT_ACCEPTABLE);
   const { single, events, parts } = accepted;
-  reply.format = single;
+  exchange.format = single;
   // Over an event stream, parts have the format of `deferSpec`.
   const partsFormat = parts === FORMATS.incrementalSpec ? 'incrementalSpec' : 'deferSpec';
   const transport: TransportContext = {
@@ -76,9 +79,9 @@ async function open(
     takesEvents: events !== null,
     partsFormat: parts === null ? null : partsFormat,
     headers,
-    responseHeaders: reply.headers,
+    responseHeaders: exchange.headers,
   };
-  return pipeline.open(caller, transport, sentIn(reply, body));
+  return pipeline.open(caller, transport, sentIn(exchange, body));
 }
 
 /** Resolves with null if the body is too large. */
@@ -95,27 +98,27 @@ function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | nu
 /** Sets the cookie of an issued token; removes that of a refused token. */
 function setCookie(
   { cookie }: TransportServices,
-  reply: HttpReply,
+  exchange: HttpExchange,
   { errors = [] }: ExecutionResult,
   { issuedToken }: Operation,
 ): void {
-  const { caller, request } = reply;
+  const { caller, request } = exchange;
   if (cookie === null) return;
   const value = issuedToken === null ? null : cookie.issued(issuedToken, request);
   if (value !== null) {
-    reply.headers['set-cookie'] = value;
+    exchange.headers['set-cookie'] = value;
     return;
   }
   const isByCookie = caller.token !== null && !isOfUser(request.headers.authorization);
   const isRefused = errors.some(({ extensions }) => extensions.code === 'UNAUTHENTICATED');
-  if (isByCookie && isRefused) reply.headers['set-cookie'] = cookie.cleared(request);
+  if (isByCookie && isRefused) exchange.headers['set-cookie'] = cookie.cleared(request);
 }
 
 /** The JSON of a body, or the parameters of a GET. */
-function sentIn(reply: HttpReply, body: Buffer | null): unknown {
-  const { method, url = '' } = reply.request;
+function sentIn(exchange: HttpExchange, body: Buffer | null): unknown {
+  const { method, url = '' } = exchange.request;
   if (body === null && method !== 'GET') {
-    reply.headers.allow = 'GET, POST';
+    exchange.headers.allow = 'GET, POST';
     const message = 'GraphQL only supports GET and POST requests.';
     throw malformed(405, 'GRAPHQL_PARSE_FAILED', message);
   }

@@ -4,7 +4,7 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { addressClient } from '../../lib/limits/request-caller.ts';
 import { listen } from '../../lib/listen.ts';
 import { WebSocketEndpoint } from '../websocket/websocket-endpoint.ts';
-import { HttpReply } from './reply.ts';
+import { HttpExchange } from './http-exchange.ts';
 import { type RouteServices, Routes, toOriginForm, wantsWebSocket } from './routes.ts';
 
 // How long a slow sender (slowloris) may occupy a connection.
@@ -94,10 +94,10 @@ export class HttpServer {
       boundPieces(request);
       request.once('end', () => openConnections.requestArrived(connection));
       toOriginForm(request, this.#services.publicPath);
-      const reply = new HttpReply(request, response, connection, this.#services);
+      const exchange = new HttpExchange(request, response, connection, this.#services);
       fireAndForget(
         'response',
-        reply.guard(() => this.#routes.answer(reply)),
+        exchange.guard(() => this.#routes.answer(exchange)),
       );
     };
     if (response.socket !== null) {

@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { clientOf, regarding } from '../../lib/limits/request-caller.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
+import { overLimit } from '../core/errors.ts';
 import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../requests/origins.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 import { answerGraphQL } from './graphql-endpoint.ts';
-import { type HttpReply, tooManyMessages, VARY } from './reply.ts';
+import { type HttpExchange, VARY } from './http-exchange.ts';
 
 /** Pages and files that are served in addition to GraphQL. */
 export interface Site {
   /** Answers a request; returns null if it is not for this site. */
-  answer(reply: HttpReply, path: string): MaybePromise<void> | null;
+  answer(exchange: HttpExchange, path: string): MaybePromise<void> | null;
 }
 
 export interface RouteServices extends TransportServices {
@@ -43,32 +44,32 @@ export class Routes {
   }
 
   /** Throws a Refusal if the request is refused. */
-  answer(reply: HttpReply): MaybePromise<void> {
+  answer(exchange: HttpExchange): MaybePromise<void> {
     const { cookie, forwarding, limits, origins } = this.#services;
-    const { request } = reply;
+    const { request } = exchange;
     const path = pathOf(request);
     const isForeign = isCrossSite(request, origins, cookie);
-    const client = clientOf(reply.caller);
+    const client = clientOf(exchange.caller);
     // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
     const isWithin = limits.takeMessage(isForeign ? regarding(client, 'cross-site') : client);
-    this.#setCorsHeaders(reply);
-    if (this.#vary !== VARY) reply.headers.vary = this.#vary;
+    this.#setCorsHeaders(exchange);
+    if (this.#vary !== VARY) exchange.headers.vary = this.#vary;
     // If the preflight failed, a page could not read why its request is refused.
     const isPreflight = request.method === 'OPTIONS' && !isForeign;
     const mayPass = isPreflight || path.startsWith('/health/');
-    if (!isWithin && !mayPass) throw tooManyMessages();
+    if (!isWithin && !mayPass) throw overLimit('messages');
     if (forwarding.hasDuplicate(request)) throw duplicateHeader();
     return request.method === 'OPTIONS'
-      ? this.#answerPreflight(reply)
-      : this.#answerPath(reply, path, isForeign);
+      ? this.#answerPreflight(exchange)
+      : this.#answerPath(exchange, path, isForeign);
   }
 
-  #answerPath(reply: HttpReply, path: string, isForeign: boolean): MaybePromise<void> {
+  #answerPath(exchange: HttpExchange, path: string, isForeign: boolean): MaybePromise<void> {
     const { publicPath, sites } = this.#services;
-    const { request } = reply;
+    const { request } = exchange;
     if (path !== '/graphql' || wantsPage(request)) {
       for (const site of sites) {
-        const answer = site.answer(reply, path);
+        const answer = site.answer(exchange, path);
         if (answer !== null) return answer;
       }
     }
@@ -77,62 +78,62 @@ export class Routes {
     switch (path) {
       case '':
         // At the prefix without a slash, the page's relative links would leave the prefix.
-        reply.headers.location = `${publicPath}/${request.url}`;
-        return reply.sendNothing(308);
+        exchange.headers.location = `${publicPath}/${request.url}`;
+        return exchange.sendNothing(308);
       case '/graphql':
-        return answerGraphQL(this.#services, reply);
+        return answerGraphQL(this.#services, exchange);
       case '/logout':
-        return this.#logout(reply);
+        return this.#logout(exchange);
       case '/health/live':
-        return reply.sendJson(200, { status: 'ok' });
+        return exchange.sendJson(200, { status: 'ok' });
       case '/health/ready':
-        return this.#health(reply);
+        return this.#health(exchange);
       case '/schema.graphql':
-        return this.#schema(reply);
+        return this.#schema(exchange);
       default:
-        return reply.sendNotFound();
+        return exchange.sendNotFound();
     }
   }
 
   /** Clears the cookie. The token itself stays valid until it expires. */
-  #logout(reply: HttpReply): MaybePromise<void> {
+  #logout(exchange: HttpExchange): MaybePromise<void> {
     const { cookie } = this.#services;
-    if (cookie === null) return reply.sendNotFound();
-    if (reply.request.method !== 'POST') return refuseMethod(reply, 'POST');
-    reply.headers['set-cookie'] = cookie.cleared(reply.request);
-    return reply.sendNothing(204);
+    if (cookie === null) return exchange.sendNotFound();
+    if (exchange.request.method !== 'POST') return refuseMethod(exchange, 'POST');
+    exchange.headers['set-cookie'] = cookie.cleared(exchange.request);
+    return exchange.sendNothing(204);
   }
 
-  #health(reply: HttpReply): MaybePromise<void> {
+  #health(exchange: HttpExchange): MaybePromise<void> {
     const { status, body } = this.#services.readiness.report();
     // The public does not see the details, and JSON leaves out an undefined member.
-    return reply.sendJson(status, { ...body, details: undefined });
+    return exchange.sendJson(status, { ...body, details: undefined });
   }
 
-  #schema(reply: HttpReply): MaybePromise<void> {
+  #schema(exchange: HttpExchange): MaybePromise<void> {
     const { sdl } = this.#services;
-    if (sdl === null) return reply.sendNotFound();
-    const isRead = ['GET', 'HEAD'].includes(reply.request.method ?? '');
-    if (!isRead) return refuseMethod(reply, 'GET, HEAD');
-    reply.headers['content-type'] = 'text/plain; charset=utf-8';
-    return reply.send(200, sdl);
+    if (sdl === null) return exchange.sendNotFound();
+    const isRead = ['GET', 'HEAD'].includes(exchange.request.method ?? '');
+    if (!isRead) return refuseMethod(exchange, 'GET, HEAD');
+    exchange.headers['content-type'] = 'text/plain; charset=utf-8';
+    return exchange.send(200, sdl);
   }
 
-  #setCorsHeaders(reply: HttpReply): void {
+  #setCorsHeaders(exchange: HttpExchange): void {
     const { cookie, origins } = this.#services;
-    const { origin } = reply.request.headers;
+    const { origin } = exchange.request.headers;
     if (origin === undefined || !isAllowedOrigin(origin, origins)) return;
-    reply.headers['access-control-allow-origin'] = origin;
-    reply.headers['access-control-expose-headers'] = RESPONSE_HEADERS;
-    if (cookie !== null) reply.headers['access-control-allow-credentials'] = 'true';
+    exchange.headers['access-control-allow-origin'] = origin;
+    exchange.headers['access-control-expose-headers'] = RESPONSE_HEADERS;
+    if (cookie !== null) exchange.headers['access-control-allow-credentials'] = 'true';
   }
 
-  #answerPreflight(reply: HttpReply): void {
+  #answerPreflight(exchange: HttpExchange): void {
     // Browsers ignore these headers if "access-control-allow-origin" is absent.
-    reply.headers['access-control-allow-methods'] = 'GET, POST, OPTIONS';
-    reply.headers['access-control-allow-headers'] = this.#requestHeaders;
-    reply.headers['access-control-max-age'] = PREFLIGHT_SECONDS;
-    reply.sendNothing(204);
+    exchange.headers['access-control-allow-methods'] = 'GET, POST, OPTIONS';
+    exchange.headers['access-control-allow-headers'] = this.#requestHeaders;
+    exchange.headers['access-control-max-age'] = PREFLIGHT_SECONDS;
+    exchange.sendNothing(204);
   }
 }
 
@@ -140,9 +141,9 @@ export function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
 }
 
-function refuseMethod(reply: HttpReply, allowed: string): void {
-  reply.headers.allow = allowed;
-  reply.sendNothing(405);
+function refuseMethod(exchange: HttpExchange, allowed: string): void {
+  exchange.headers.allow = allowed;
+  exchange.sendNothing(405);
 }
 
 function pathOf(request: IncomingMessage): string {

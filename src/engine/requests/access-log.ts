@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 // The limit for a minute: a flood must not fill the log. The metrics count all refusals.
 const MAX_REFUSED_LINES = 100;
 
-/** Writes a line when a request has ended. */
+/** Ends requests: their spans, their metrics and their lines in the log. */
 export class AccessLog {
   readonly #options: AccessLogOptions;
   // LOG_LEVEL does not change while the process runs.

@@ -156,10 +156,10 @@ function openWithin(
     headers,
     responseHeaders: null,
     reportsEnd(error) {
-      const code = tokenEndOf(error);
+      const reason = tokenEndOf(error);
       // Clients that multiplex users, or cannot read a close code, ask for an event with the error.
-      if (code === null || onTokenEnd === 'error') return false;
-      socket.close('tokenEnd', code);
+      if (reason === null || onTokenEnd === 'error') return false;
+      socket.close('tokenEnd', reason);
       return true;
     },
   };

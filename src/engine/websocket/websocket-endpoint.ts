@@ -27,8 +27,6 @@ const EXTENSIONS = 'sec-websocket-extensions';
 /** An offer of compression with a smaller window than `serverMaxWindowBits`. */
 const SMALLER_WINDOW = /server_max_window_bits\s*=\s*"?(?:8|9|10)\b/;
 
-const RETRY_SECONDS = 10;
-
 export class WebSocketEndpoint {
   readonly #services: TransportServices;
   readonly #server: WebSocketServer;
@@ -94,7 +92,7 @@ export class WebSocketEndpoint {
 
   #overLimit(limit: LimitLabel): Refusal {
     this.#services.errorMetrics.refusal(limit);
-    return overLimit(limit, RETRY_SECONDS);
+    return overLimit(limit);
   }
 
   #warnOfForeignPage({ headers: { origin, host } }: IncomingMessage): void {

@@ -1,4 +1,4 @@
-import { type HttpReply, type Site, wantsPage } from '../../engine/index.ts';
+import { type HttpExchange, type Site, wantsPage } from '../../engine/index.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { sendPage } from './pages.ts';
 import { withPrefix } from './with-prefix.ts';
@@ -29,23 +29,23 @@ export class FrontPage implements Site {
     ];
   }
 
-  answer(reply: HttpReply, path: string): MaybePromise<void> | null {
+  answer(exchange: HttpExchange, path: string): MaybePromise<void> | null {
     if (path !== '/') return null;
-    return wantsPage(reply.request) ? this.#page(reply) : this.#text(reply);
+    return wantsPage(exchange.request) ? this.#page(exchange) : this.#text(exchange);
   }
 
   /** The page as plain text, for a request from a terminal. */
-  #text(reply: HttpReply): MaybePromise<void> {
+  #text(exchange: HttpExchange): MaybePromise<void> {
     const prefix = this.#publicPath;
     const lines = this.#lines.map(([name, path, words]) => {
       const address = path === null ? '' : `${prefix}${path}, `;
       return `${name.padEnd(NAME_WIDTH)} ${address}${words}`;
     });
-    reply.headers['content-type'] = 'text/plain; charset=utf-8';
-    return reply.send(200, `${lines.join('\n')}\n`);
+    exchange.headers['content-type'] = 'text/plain; charset=utf-8';
+    return exchange.send(200, `${lines.join('\n')}\n`);
   }
 
-  #page(reply: HttpReply): MaybePromise<void> {
+  #page(exchange: HttpExchange): MaybePromise<void> {
     const lines = this.#lines.map(([name, path, words]) => {
       const shown = path === null ? name : `<a href="${path}">${name}</a>`;
       return `<li>${shown}: ${words.replaceAll('"', '&quot;')}</li>`;
@@ -64,6 +64,6 @@ export class FrontPage implements Site {
 </main>
 </html>
 `;
-    return sendPage(reply, withPrefix(html, this.#publicPath), {});
+    return sendPage(exchange, withPrefix(html, this.#publicPath), {});
   }
 }

@@ -1,4 +1,4 @@
-import { type HttpReply, type Site, wantsPage } from '../../engine/index.ts';
+import { type HttpExchange, type Site, wantsPage } from '../../engine/index.ts';
 import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { sendFile, sendPage } from './pages.ts';
@@ -37,33 +37,33 @@ export class GraphiQL implements Site {
     this.#options = options;
   }
 
-  answer(reply: HttpReply, path: string): MaybePromise<void> | null {
-    if (path.startsWith('/graphiql/')) return this.#file(reply, path);
-    if (!wantsPage(reply.request)) return null;
-    if (path === '/graphql') return this.#page(reply);
+  answer(exchange: HttpExchange, path: string): MaybePromise<void> | null {
+    if (path.startsWith('/graphiql/')) return this.#file(exchange, path);
+    if (!wantsPage(exchange.request)) return null;
+    if (path === '/graphql') return this.#page(exchange);
     // If there is a demonstration page, it has answered `/` already.
     if (path !== '/') return null;
-    reply.headers.location = `${this.#options.publicPath}/graphql`;
-    return reply.sendNothing(302);
+    exchange.headers.location = `${this.#options.publicPath}/graphql`;
+    return exchange.sendNothing(302);
   }
 
-  async #page(reply: HttpReply): Promise<void> {
+  async #page(exchange: HttpExchange): Promise<void> {
     const { sandbox } = this.#options;
     const assets = await this.#load();
     const [firstUser] = sandbox?.users ?? [];
     const token = (firstUser && sandbox?.token(firstUser)) ?? null;
     // The page may contain a token of the demo user.
-    reply.headers['cache-control'] = 'no-store';
-    await sendPage(reply, shell(this.#options, assets, token), {
+    exchange.headers['cache-control'] = 'no-store';
+    await sendPage(exchange, shell(this.#options, assets, token), {
       // GraphiQL sizes its panes by `style` attributes.
       style: "'self' 'unsafe-inline'",
       images: "'self' data:",
     });
   }
 
-  async #file(reply: HttpReply, path: string): Promise<void> {
+  async #file(exchange: HttpExchange, path: string): Promise<void> {
     const file = (await this.#load()).files.get(path);
-    return file === undefined ? reply.sendNotFound() : sendFile(reply, file);
+    return file === undefined ? exchange.sendNotFound() : sendFile(exchange, file);
   }
 
   #load(): Promise<Assets> {

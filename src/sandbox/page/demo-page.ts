@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { type HttpReply, type Site, wantsPage } from '../../engine/index.ts';
+import { type HttpExchange, type Site, wantsPage } from '../../engine/index.ts';
 import { sendFile, sendPage } from '../../graphiql/server/pages.ts';
 
 const SOURCES = join(import.meta.dirname, '..', '..');
@@ -36,28 +36,28 @@ export class DemoPage implements Site {
     return existsSync(join(folder, 'page', SCRIPT)) ? new DemoPage(folder, mayControl) : null;
   }
 
-  answer(reply: HttpReply, path: string): Promise<void> | null {
-    if (path === '/' && wantsPage(reply.request)) return this.#page(reply);
-    if (path === GUIDE && reply.request.method === 'GET') return this.#guide(reply);
-    return path.startsWith('/demo/') ? this.#file(reply, path) : null;
+  answer(exchange: HttpExchange, path: string): Promise<void> | null {
+    if (path === '/' && wantsPage(exchange.request)) return this.#page(exchange);
+    if (path === GUIDE && exchange.request.method === 'GET') return this.#guide(exchange);
+    return path.startsWith('/demo/') ? this.#file(exchange, path) : null;
   }
 
-  async #page(reply: HttpReply): Promise<void> {
+  async #page(exchange: HttpExchange): Promise<void> {
     const { html, policy } = await this.#load();
     // With this attribute the page's style hides the controls.
     const remote = html.replace('<html', '<html data-remote');
-    await sendPage(reply, this.#mayControl(reply.request) ? html : remote, policy);
+    await sendPage(exchange, this.#mayControl(exchange.request) ? html : remote, policy);
   }
 
-  async #guide(reply: HttpReply): Promise<void> {
+  async #guide(exchange: HttpExchange): Promise<void> {
     const text = await readFile(join(this.#folder, '..', GUIDE));
-    reply.headers['content-type'] = 'text/plain; charset=utf-8';
-    await reply.send(200, text);
+    exchange.headers['content-type'] = 'text/plain; charset=utf-8';
+    await exchange.send(200, text);
   }
 
-  async #file(reply: HttpReply, path: string): Promise<void> {
+  async #file(exchange: HttpExchange, path: string): Promise<void> {
     const file = (await this.#load()).files.get(path);
-    return file === undefined ? reply.sendNotFound() : sendFile(reply, file);
+    return file === undefined ? exchange.sendNotFound() : sendFile(exchange, file);
   }
 
   #load(): ReturnType<typeof loadPage> {

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { isIPv4 } from 'node:net';
 import {
   type AllowedOrigins,
-  type HttpReply,
+  type HttpExchange,
   isAllowedPage,
   type Site,
 } from '../../engine/index.ts';
@@ -29,10 +29,12 @@ export class SandboxProxy implements Site {
     this.#options = options;
   }
 
-  answer(reply: HttpReply, path: string): Promise<void> | null {
+  answer(exchange: HttpExchange, path: string): Promise<void> | null {
     if (!path.startsWith('/sandbox/')) return null;
-    const target = this.#targetOf(reply.request.url ?? '');
-    return target !== null && this.isOpenTo(reply.request) ? this.#forward(reply, target) : null;
+    const target = this.#targetOf(exchange.request.url ?? '');
+    return target !== null && this.isOpenTo(exchange.request)
+      ? this.#forward(exchange, target)
+      : null;
   }
 
   /**
@@ -50,26 +52,26 @@ export class SandboxProxy implements Site {
     );
   }
 
-  #forward(reply: HttpReply, target: URL): Promise<void> {
-    const { request } = reply;
+  #forward(exchange: HttpExchange, target: URL): Promise<void> {
+    const { request } = exchange;
     const isOperation = request.url?.startsWith(`${GATEWAY}/`) === true;
     return new Promise((resolve, reject) => {
       const lost = (error: Error) => {
         // Only a failed control is an error of the service: faults of operations reset connections on purpose.
-        if (!isOperation && !reply.disconnected.aborted) return reject(error);
-        if (!reply.abort()) reply.sendNothing(502);
+        if (!isOperation && !exchange.disconnected.aborted) return reject(error);
+        if (!exchange.abort()) exchange.sendNothing(502);
         resolve();
       };
       const { host: _host, connection: _connection, ...headers } = request.headers;
       // The signal ends a hanging call if the client disconnects.
-      const init = { method: request.method, headers, signal: reply.disconnected };
+      const init = { method: request.method, headers, signal: exchange.disconnected };
       const onward = httpRequest(target, init, (answer) => {
         const { statusCode = 502 } = answer;
         // The sandbox's encoding, length and age replace those that the service would set.
         for (const [name, value = ''] of Object.entries(answer.headers)) {
-          if (!NOT_PASSED_ON.has(name)) reply.headers[name] = String(value);
+          if (!NOT_PASSED_ON.has(name)) exchange.headers[name] = String(value);
         }
-        answer.pipe(reply.begin(statusCode));
+        answer.pipe(exchange.begin(statusCode));
         answer.once('end', resolve);
         answer.once('error', lost);
       });

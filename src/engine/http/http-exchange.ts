@@ -3,7 +3,7 @@ import type { ExecutionResult } from 'graphql';
 import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
-import { overLimit, type Refusal } from '../core/errors.ts';
+import type { Refusal } from '../core/errors.ts';
 import { clientIn, RequestSummary } from '../core/request-summary.ts';
 import type { Connection } from '../requests/open-connections.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
@@ -13,7 +13,6 @@ import { FORMATS, type Format } from './formats.ts';
 const BROTLI = /(?:^|,)\s*br\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 
-const FLOOD_RETRY_SECONDS = 10;
 /** Node writes a text faster than bytes. A longer text would take much of the heap until its client has read it. */
 const MAX_TEXT_BYTES = 65_536;
 
@@ -24,7 +23,8 @@ const SAFE_HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 
-export class HttpReply {
+/** A request over HTTP: its caller, its summary and its response. */
+export class HttpExchange {
   readonly request: IncomingMessage;
   readonly connection: Connection;
   readonly caller: RequestCaller;
@@ -175,9 +175,4 @@ function encodingIn({ headers }: IncomingMessage): Encoding | null {
   const accepted = String(headers['accept-encoding'] ?? '');
   if (BROTLI.test(accepted)) return 'br';
   return GZIP.test(accepted) ? 'gzip' : null;
-}
-
-/** Refuses any request of a client that sends too much. */
-export function tooManyMessages(): Refusal {
-  return overLimit('messages', FLOOD_RETRY_SECONDS);
 }
