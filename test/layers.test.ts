@@ -26,7 +26,10 @@ const PLANTED: Readonly<Record<string, readonly [source: string, rule: string | 
   'src/engine/trade.ts': ["import type { A } from '../gateway/client.ts';", IMPORT],
   'src/engine/http/page.ts': ["import '../../sandbox/page/demo-page.ts';", IMPORT],
   'src/engine/package.ts': ["import '@pothos/core';", IMPORT],
-  'src/engine/create.ts': ["import './execution/pipeline.ts';\nimport './http/http-exchange.ts';", null],
+  'src/engine/create.ts': [
+    "import './execution/pipeline.ts';\nimport './http/http-exchange.ts';",
+    null,
+  ],
   'src/engine/core/up.ts': ["import '../documents/documents.ts';", IMPORT],
   'src/engine/documents/compiler/up.ts': ["import '../documents.ts';", IMPORT],
   'src/engine/documents/compiler/own.ts': [

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { Selections } from '../../src/engine/documents/compiler/selections.ts';
+import { Selections } from '../../src/engine/core/selections.ts';
 import { OperationFacts } from '../../src/engine/documents/operation-facts.ts';
 
 /** Builds a schema and gives its fields, named `Type.field`, resolvers and traits. */

@@ -10,7 +10,7 @@ import {
   type SelectionSetNode,
   visit,
 } from 'graphql';
-import type { Selections } from './compiler/selections.ts';
+import type { Selections } from '../core/selections.ts';
 
 /** The forms of a document without `@defer`, and with that which is answered in parts; null if there is none. */
 export function formsOf(selections: Selections, document: DocumentNode) {

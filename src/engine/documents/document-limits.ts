@@ -17,7 +17,7 @@ import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
 import { withoutStack } from '../../lib/public-error.ts';
 import { located, requestError, tooComplex } from '../core/errors.ts';
-import { type Fragments, responseKey, type Selections } from './compiler/selections.ts';
+import { type Fragments, responseKey, type Selections } from '../core/selections.ts';
 import { redactSyntax } from './redact-literals.ts';
 
 export interface DocumentLimits {

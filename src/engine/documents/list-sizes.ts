@@ -1,6 +1,6 @@
 import { type FieldNode, GraphQLInt, getNamedType, getNullableType, isListType } from 'graphql';
 import { traitOf } from '../../lib/field-traits.ts';
-import type { Field, ReadValue } from './compiler/selections.ts';
+import type { Field, ReadValue } from '../core/selections.ts';
 
 /** Returns the number of things that a schema's trait `listSize` or `scans` names, such as the entries of a list. */
 export type SizeOf = (name: string) => number;

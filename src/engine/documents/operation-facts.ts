@@ -15,7 +15,7 @@ import {
 import { memo } from '../../lib/caches.ts';
 import { traitOf } from '../../lib/field-traits.ts';
 import { extraForList, type Weights, weightOfKey } from '../core/meter.ts';
-import { type Field, listKey, literalOf, type Selections } from './compiler/selections.ts';
+import { type Field, listKey, literalOf, type Selections } from '../core/selections.ts';
 import { listSize, pageSize, type RequestValues, type SizeOf } from './list-sizes.ts';
 
 /** The coerced variables of a request. */

@@ -9,7 +9,7 @@ import {
   specifiedDirectives,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { Selections } from '../../../src/engine/documents/compiler/selections.ts';
+import { Selections } from '../../../src/engine/core/selections.ts';
 import { limitErrors } from '../../../src/engine/documents/document-limits.ts';
 import {
   type DocumentOptions,

@@ -1,7 +1,9 @@
 import {
+  type ArgumentNode,
   type FieldNode,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  getArgumentValues,
   getNamedType,
   getNullableType,
   isCompositeType,
@@ -11,19 +13,28 @@ import {
   isObjectType,
   Kind,
   type OperationDefinitionNode,
+  type VariableValues,
 } from 'graphql';
 import { blankWith, copyOf } from '../../../lib/blank-object.ts';
 import { abandon, isPromiseLike } from '../../../lib/maybe-promise.ts';
-import { Arguments, type ArgumentsOf, NotCompilableError } from './arguments.ts';
-import { completeLeaf, isPlainLeaf, notWhole } from './leaves.ts';
-import type { Complete, NullableFields, Run, Target } from './run.ts';
-import { type Field, listKey, literalOf, type Selections } from './selections.ts';
+import { type Field, listKey, literalOf, type Selections } from '../../core/selections.ts';
+import {
+  type Complete,
+  completeLeaf,
+  isPlainLeaf,
+  type NullableFields,
+  notWhole,
+  type Run,
+  type Target,
+} from './run.ts';
 
 /** The values of the variables in `@include` and `@skip`. */
 export type Flags = ReadonlyMap<string, boolean>;
 
 /** The selected fields that have the same response key: they are one field of the answer. */
 type Nodes = readonly FieldNode[];
+type Values = Readonly<Record<string, unknown>>;
+type ArgumentsOf = (variables: VariableValues) => readonly Values[];
 type Resolve = (source: unknown, args: unknown, context: unknown) => unknown;
 
 interface Selection {
@@ -57,6 +68,11 @@ export interface CompiledOperation {
 
 // A screen of many sections has some 300 fields.
 const MAX_FIELDS = 1_000;
+
+const NO_VARIABLES: VariableValues = { sources: Object.create(null), coerced: Object.create(null) };
+
+/** Thrown where an operation selects what only the reference executor executes. */
+class NotCompilableError extends Error {}
 
 /**
  * Compiles an operation to one function per selected field. Returns null for mutations, which are serial, and for
@@ -153,6 +169,34 @@ class Compiler {
     const isCharged = !isItem && isCompositeType(getNamedType(type));
     return listFrom(this.#value(type.ofType, nodes, true), isCharged ? listKey(nodes) : null);
   }
+}
+
+/** The arguments of the resolvers that an operation calls. Those without variables are read once. */
+class Arguments {
+  readonly #all: (Values | ((variables: VariableValues) => Values))[] = [];
+
+  /** Returns the index of the field's arguments. */
+  add(field: Field, node: FieldNode): number {
+    const read = (variables: VariableValues) => getArgumentValues(field, node, variables);
+    try {
+      const values = node.arguments?.some(mayHoldVariable) ? read : read(NO_VARIABLES);
+      return this.#all.push(values) - 1;
+    } catch (error) {
+      throw new NotCompilableError('arguments that cannot be read', { cause: error });
+    }
+  }
+
+  reader(): ArgumentsOf {
+    const all = this.#all;
+    const constant = all.filter((each) => typeof each !== 'function');
+    if (constant.length === all.length) return () => constant;
+    return (variables) => all.map((each) => (typeof each === 'function' ? each(variables) : each));
+  }
+}
+
+/** Whether an argument may depend on a variable. True for any list or object, because searching it at each use is slow. */
+function mayHoldVariable({ value: { kind } }: ArgumentNode): boolean {
+  return kind === Kind.VARIABLE || kind === Kind.LIST || kind === Kind.OBJECT;
 }
 
 function objectOf({ fields, blank }: Selection, run: Run, source: Target): Target {

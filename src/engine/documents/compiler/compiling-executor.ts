@@ -12,10 +12,10 @@ import {
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import { withoutStack } from '../../../lib/public-error.ts';
 import { type Meter, withinBudget } from '../../core/meter.ts';
+import type { Selections } from '../../core/selections.ts';
 import { type CompiledOperation, compile, type Flags } from './compile.ts';
 import type { Metering } from './metering.ts';
 import { type NullableFields, Run } from './run.ts';
-import type { Selections } from './selections.ts';
 
 // A document that is sent once is not worth compiling. Compiling takes a third of the time of parsing and validating
 // (measured). So sending a document twice costs 4/3 of that time, and less than sending two new documents, which costs 2.

@@ -15,7 +15,7 @@ import {
 import { memo } from '../../../lib/caches.ts';
 import { abandon, isPromiseLike } from '../../../lib/maybe-promise.ts';
 import { extraForText, FIELDS_PER_ERROR, type Meter, OVER_BUDGET } from '../../core/meter.ts';
-import { type Field, listKey } from './selections.ts';
+import { type Field, listKey } from '../../core/selections.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, unknown>;
 

@@ -10,9 +10,9 @@ import {
 } from 'graphql';
 import { expect } from 'vitest';
 import { Meter } from '../../../../src/engine/core/meter.ts';
+import { Selections } from '../../../../src/engine/core/selections.ts';
 import { CompilingExecutor } from '../../../../src/engine/documents/compiler/compiling-executor.ts';
 import { createMetering } from '../../../../src/engine/documents/compiler/metering.ts';
-import { Selections } from '../../../../src/engine/documents/compiler/selections.ts';
 import { OperationFacts } from '../../../../src/engine/documents/operation-facts.ts';
 import { createRandom } from '../../../../src/sandbox/random.ts';
 import { createStage, hostileSchema, type Stage } from './hostile-schema.ts';

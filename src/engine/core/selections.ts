@@ -12,7 +12,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { memo } from '../../../lib/caches.ts';
+import { memo } from '../../lib/caches.ts';
 
 /** Reads a value of a document: a literal, or the value of a variable; undefined if the variable is not known. */
 export type ReadValue = (node: ValueNode) => unknown;
