@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
-import { checkTimes } from '../../../src/domain/feed/subscription.ts';
+import { FeedState } from '../../../src/domain/feed/feed-state.ts';
+import { checkTimes, Subscription } from '../../../src/domain/feed/subscription.ts';
+import { createScriptedClock } from '../../support/scripted-clock.ts';
 import { atMost } from '../../support/steps.ts';
+import { viewerOf } from '../viewer.ts';
+import { Follower } from './follower.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
-import { position } from './scripted-gateway.ts';
+import { answerOf, position } from './scripted-gateway.ts';
 
 test.each([
   ['intervalMs', 1, 15_000],
@@ -60,4 +64,30 @@ test('a cursor resumes a subscription soon after its end if the feed still knows
   expect(late.events[0]).toMatchObject({ snapshot: true, closed: [] });
   await clock.advance(10_000);
   expect(feeds.running).toMatchObject([{ subscriptionCount: 2 }]);
+});
+
+test('while its token has no proof a subscription emits only its last event, delayed: once if the feed is delayed, and as heartbeats', async () => {
+  const clock = createScriptedClock();
+  const state = new FeedState(clock);
+  let isProved = true;
+  const tokens = { maySend: () => isProved };
+  const feed = { state, holdsFirstEvents: false, tokens, leave() {} };
+  const { events } = new Subscription(clock, viewerOf('phone'), {}, () => feed);
+  const follower = new Follower(events);
+  const emitted = async (status: 'LIVE' | 'DELAYED', ids: readonly string[], ms = 0) => {
+    const list = ids.map((id) => position(id));
+    state.take(status, answerOf(list, { logicalTime: clock.now() + ids.length, atMs: 0 }));
+    events.wake();
+    await clock.advance(ms);
+    return follower.events.map((event) => `${event.status} ${event.upserted.length}`);
+  };
+  expect(await emitted('LIVE', ['a'])).toEqual(['LIVE 1']);
+  isProved = false;
+  expect(await emitted('LIVE', ['a', 'b'])).toEqual(['LIVE 1']);
+  const delayed = ['LIVE 1', 'DELAYED 0'];
+  expect(await emitted('DELAYED', ['a', 'b'])).toEqual(delayed);
+  expect(await emitted('DELAYED', ['a', 'b', 'c'])).toEqual(delayed);
+  expect(await emitted('LIVE', ['a', 'b', 'c'])).toEqual(delayed);
+  expect(await emitted('LIVE', ['a'], 15_000)).toEqual([...delayed, 'DELAYED 0']);
+  await follower.leave();
 });

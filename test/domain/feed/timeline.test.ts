@@ -42,10 +42,16 @@ test('a reader gets only the rows that have changed since its version', () => {
 
 test('a row of which only prices have changed is a tick, and the rows have the sequence of the last list', () => {
   const { timeline, advance } = createTimeline();
+  const moved = [position('a', { priceCurrent: 1 }), position('b', { comment: 'new' })];
   advance([a, b]);
-  advance([position('a', { priceCurrent: 1 }), position('b', { comment: 'new' })]);
+  advance(moved);
   const both = { ticks: [{ id: 'a' }], upserted: [{ id: 'b' }] };
   expect(timeline.changes(1, true)).toMatchObject(both);
+  // Without a comparison for it no field is moving.
+  const unmoving = new Timeline<Position>(samePosition);
+  unmoving.advance([a, b], 1);
+  unmoving.advance(moved, 2);
+  expect(unmoving.changes(1, true)).toMatchObject({ ticks: [], upserted: moved });
   const reversed = timeline.rows.toReversed();
   advance(reversed);
   expect(timeline.rows).toEqual(reversed);
