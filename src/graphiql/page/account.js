@@ -6,6 +6,8 @@ export class Account {
   #post;
   /** @type {string | null} */
   #token = null;
+  /** The sign-in under way. A later change of the token supersedes it. */
+  #signInUnderWay = {};
   #menu = elementOf('account', HTMLDetailsElement);
   #state = elementOf('account-state', HTMLElement);
   #message = elementOf('account-message', HTMLElement);
@@ -34,9 +36,13 @@ export class Account {
   /** @param {Readonly<Record<string, string>>} fields */
   async #signIn({ email = '', password = '' }) {
     this.#message.textContent = 'Signing in …';
+    const own = {};
+    this.#signInUnderWay = own;
     try {
-      this.#use(await requestToken(this.#post, { email, password }));
+      const token = await requestToken(this.#post, { email, password });
+      if (this.#signInUnderWay === own) this.#use(token);
     } catch (error) {
+      if (this.#signInUnderWay !== own) return;
       this.#message.textContent = error instanceof Error ? error.message : String(error);
     }
   }
@@ -44,6 +50,7 @@ export class Account {
   /** @param {string} token */
   #use(token) {
     this.#token = token;
+    this.#signInUnderWay = {};
     this.#state.textContent = expiryOf(token);
     this.#message.textContent = 'The token is sent with every operation until you leave the page.';
     this.#signOut.hidden = false;
@@ -54,6 +61,7 @@ export class Account {
   /** @param {string} why */
   #forget(why) {
     this.#token = null;
+    this.#signInUnderWay = {};
     this.#state.textContent = 'Sign in';
     this.#message.textContent = why;
     this.#signOut.hidden = true;

@@ -37,7 +37,8 @@ export function createFetcher({ endpoint, credentials, confirmedFields, signIn, 
       const headers = await headersOf(signIn, options.headers ?? {});
       const authorization = headers.get('authorization');
       if (operation?.kind === 'subscription') {
-        return countEvents(subscribe(endpoint, authorization, params), answer);
+        // Without a scheme the server would take the token of the cookie, which a browser sends with every socket.
+        return countEvents(subscribe(endpoint, authorization ?? 'Bearer', params), answer);
       }
       const send = createHttpFetcher(endpoint, async (url, init) => {
         const response = await fetch(url, { ...init, credentials });

@@ -88,6 +88,41 @@ describeInBrowser('GraphiQL in front of a gateway of its own', (browser) => {
     await page.getByText(/^Token expired .*20\d\d/).waitFor();
   });
 
+  test('a sign-in that a later token has superseded is not used', async () => {
+    await using opened = await open('{ session { login } }');
+    const { page, run, result } = opened;
+    gateway.sandbox.fail({ operation: 'login', kind: 'delay', delayMs: 1_000, times: 1 });
+    const answered = page.waitForResponse((response) => response.request().method() === 'POST');
+    await signIn(page);
+    const token = gateway.sandbox.token({ email: 'pro@example.com' });
+    await page.getByLabel('Or a token').fill(token);
+    await page.getByRole('button', { name: 'Use it' }).click();
+    await (await answered).finished();
+    await page.locator('#account-state').click();
+    await run();
+    await result.getByText('700002').waitFor();
+  });
+
+  test('a subscription without a sign-in does not use the cookie of the page’s visitor', async () => {
+    await using opened = await open('subscription { positionChanges { cursor } }');
+    const { page, run, stop, result } = opened;
+    const input = { email: 'demo@example.com', password: 'demo' };
+    const login = 'mutation ($input: LoginInput!) { login(input: $input) { __typename } }';
+    await page.evaluate(
+      ([body]) =>
+        fetch('graphql', { method: 'POST', body, headers: { 'content-type': 'application/json' } }),
+      [JSON.stringify({ query: login, variables: { input } })] as const,
+    );
+    expect(await page.context().cookies(`${app.url}/graphql`)).toMatchObject([{ name: 'session' }]);
+    await run();
+    await result.getByText('UNAUTHENTICATED').waitFor();
+    await signIn(page);
+    await page.getByText(/^Signed in until/).waitFor();
+    await run();
+    await result.getByText('"cursor"').waitFor();
+    await stop();
+  });
+
   test('an order is sent only after a confirmation, whatever the document looks like', async () => {
     await using opened = await open();
     const { page, run, result } = opened;
