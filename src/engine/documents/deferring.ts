@@ -12,28 +12,14 @@ import {
 } from 'graphql';
 import type { Selections } from '../core/selections.ts';
 
-/** The forms of a document without `@defer`, and with that which is answered in parts; null if there is none. */
-export function formsOf(selections: Selections, document: DocumentNode) {
-  const plain = withoutDefer(document);
-  if (plain === document) return { document, deferring: null };
-  const deferring = withoutDeferInLists(selections, document);
-  return { document: plain, deferring: withoutDefer(deferring) === deferring ? null : deferring };
-}
-
-/** Returns the same object if it has no `@defer`. */
-function withoutDefer(document: DocumentNode): DocumentNode {
-  return visit(document, { Directive: ({ name }) => (name.value === 'defer' ? null : undefined) });
-}
-
 /**
- * Removes `@defer` from the items of lists, because each item would have a part of its own. A fragment that is spread in a
- * list loses its `@defer` everywhere. The document has passed validation and the limits, which bound this walk.
+ * The forms of a document without `@defer`, and with that which is answered in parts; null if there is none. The items of
+ * lists have none, because each would have a part of its own. A fragment that is spread in a list loses its `@defer`
+ * everywhere. The document has passed validation and the limits, which bound this walk.
  */
-function withoutDeferInLists(
-  { schema, fragments }: Selections,
-  document: DocumentNode,
-): DocumentNode {
+export function formsOf({ schema, fragments }: Selections, document: DocumentNode) {
   const inLists = new Set<DirectiveNode>();
+  const outside = new Set<DirectiveNode>();
   function walk(type: GraphQLNamedType | undefined, set: SelectionSetNode, isInList: boolean) {
     if (!isCompositeType(type)) return;
     for (const selection of set.selections) {
@@ -44,7 +30,9 @@ function withoutDeferInLists(
         walk(getNamedType(field.type), selection.selectionSet, isInList || isList);
         continue;
       }
-      if (isInList) for (const directive of selection.directives ?? []) inLists.add(directive);
+      for (const directive of selection.directives ?? []) {
+        if (directive.name.value === 'defer') (isInList ? inLists : outside).add(directive);
+      }
       const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
       const fragment = isSpread ? fragments.get(selection.name.value) : selection;
       const condition = fragment?.typeCondition?.name.value;
@@ -56,7 +44,15 @@ function withoutDeferInLists(
     if (node.kind !== Kind.OPERATION_DEFINITION) continue;
     walk(schema.getRootType(node.operation) ?? undefined, node.selectionSet, false);
   }
-  return visit(document, {
-    Directive: (node) => (node.name.value === 'defer' && inLists.has(node) ? null : undefined),
-  });
+  const isInOnePiece = [...outside].every((directive) => inLists.has(directive));
+  return {
+    document: without(document, new Set([...outside, ...inLists])),
+    deferring: isInOnePiece ? null : without(document, inLists),
+  };
+}
+
+/** Returns the same object if there is nothing to leave out. */
+function without(document: DocumentNode, left: ReadonlySet<DirectiveNode>): DocumentNode {
+  if (left.size === 0) return document;
+  return visit(document, { Directive: (node) => (left.has(node) ? null : undefined) });
 }
