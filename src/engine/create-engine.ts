@@ -8,7 +8,7 @@ import type { RouteServices } from './http/routes.ts';
 import { AccessLog, type AccessLogOptions } from './requests/access-log.ts';
 import { ClientAddresses } from './requests/client-address.ts';
 import { OpenConnections } from './requests/open-connections.ts';
-import { type AuthCookieOptions, BearerTokens, createAuthCookie } from './requests/tokens.ts';
+import { type AuthCookieOptions, createAuthCookie } from './requests/tokens.ts';
 
 /** The parts that are made here. */
 type Made =
@@ -19,8 +19,7 @@ type Made =
   | 'limits'
   | 'masking'
   | 'openConnections'
-  | 'pipeline'
-  | 'tokens';
+  | 'pipeline';
 
 interface EngineOptions
   extends Omit<RouteServices, Made>,
@@ -58,7 +57,6 @@ export function createEngine(options: EngineOptions) {
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
     cookie,
-    tokens: new BearerTokens(cookie),
     forwarding: createHeaderForwarding(options.forwardHeaders),
     accessLog: new AccessLog({ ...options, clock }),
   };

@@ -79,24 +79,13 @@ export function refusal(code: Code, message: string, options?: RefusalOptions): 
   return new Refusal([requestError(code, message)], options);
 }
 
-/** `RATE_LIMITED` by a limit of this service. The name of the limit is for operators, and not part of the answer. */
-class OverLimitError extends GraphQLError {
-  readonly limit: string;
-
-  constructor(limit: string, retryAfter: number) {
-    const { retryable } = ERROR_CODES.RATE_LIMITED;
-    super('Too many requests: wait a moment.', {
-      extensions: { code: 'RATE_LIMITED', retryable, retryAfter },
-    });
-    this.limit = limit;
-  }
-}
-
 // The time in which messages are refilled, and some of the client's connections and operations are likely to end.
 const RETRY_SECONDS = 10;
 
-/** Refuses the whole request, with the seconds after which to retry. */
-export function overLimit(limit: LimitLabel, seconds = RETRY_SECONDS): Refusal {
-  const headers = { 'retry-after': String(seconds) };
-  return new Refusal([new OverLimitError(limit, seconds)], { status: 429, headers });
+/** Refuses the whole request by a limit of this service, with the seconds after which to retry. */
+export function overLimit(limit: LimitLabel, retryAfter = RETRY_SECONDS): Refusal {
+  const error = requestError('RATE_LIMITED', 'Too many requests: wait a moment.', { retryAfter });
+  const headers = { 'retry-after': String(retryAfter) };
+  // The name of the limit is for the metrics, and not part of the answer.
+  return new Refusal([Object.assign(error, { limit })], { status: 429, headers });
 }

@@ -38,7 +38,8 @@ export class TrustedDocuments {
   #byId: ReadonlyMap<string, string> = new Map();
   #texts: ReadonlySet<string> = new Set();
   #state = '';
-  #isUnreadable = false;
+  /** True while the manifest cannot be read, and the former documents are used. Only this class changes it. */
+  isUnreadable = false;
   readonly #closing = new AbortController();
 
   private constructor(options: TrustedDocumentsOptions) {
@@ -55,11 +56,6 @@ export class TrustedDocuments {
     await trusted.#load(path);
     fireAndForget('trusted documents', trusted.#watch(path));
     return trusted;
-  }
-
-  /** True while the manifest cannot be read, and the former documents are used. */
-  get isUnreadable(): boolean {
-    return this.#isUnreadable;
   }
 
   /** Throws a Refusal if the document is unknown, or may not be executed. */
@@ -113,7 +109,7 @@ export class TrustedDocuments {
     this.#state = state;
     await this.#load(path).catch((error: unknown) => {
       // The former documents stay in use, so that a typo in the manifest does not refuse every client.
-      this.#isUnreadable = true;
+      this.isUnreadable = true;
       const message = 'the manifest of trusted documents cannot be read; the former one counts';
       this.#options.log.warn({ err: error }, message);
     });
@@ -132,7 +128,7 @@ export class TrustedDocuments {
     this.#options.log.info({ documents: byId.size, leftOut }, 'trusted documents');
     this.#byId = byId;
     this.#texts = new Set(byId.values());
-    this.#isUnreadable = false;
+    this.isUnreadable = false;
   }
 
   #matchesSchema(id: string, text: string): boolean {

@@ -1,18 +1,20 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type ExecutionResult, OperationTypeNode } from 'graphql';
 import { ByteCollector } from '../../lib/byte-collector.ts';
 import type { Code } from '../../lib/error-codes.ts';
+import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import { parseExactJson } from '../../lib/json.ts';
 import { clientOf } from '../../lib/limits/request-caller.ts';
 import { COUNTED_BYTES } from '../admission/client-limits.ts';
 import type { Operation, TransportContext } from '../admission/operation.ts';
 import { overLimit, type Refusal, refusal } from '../core/errors.ts';
 import { traceRequest } from '../core/request-summary.ts';
+import type { ResultIterator } from '../core/result-iterator.ts';
 import type { OpenedOperation } from '../execution/pipeline.ts';
 import { isOfUser } from '../requests/tokens.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
-import { sendStream } from './event-stream.ts';
-import { type Accepted, FORMATS, isJsonType, negotiated } from './formats.ts';
+import { type Accepted, FORMATS, isJsonType, negotiated, type StreamFormat } from './formats.ts';
 import type { HttpExchange } from './http-exchange.ts';
 
 const NOT_ACCEPTABLE =
@@ -180,4 +182,52 @@ function paramsOf(url: string): Record<string, unknown> {
     if (value) params[name] = parseExactJson(value);
   }
   return params;
+}
+
+/**
+ * Sends the events of a subscription, or the parts of an answer, until there are no more, or the client disconnects. `first`
+ * is a result that has been read already. The next event is read when the client has read enough, so a slow client gets one
+ * merged event.
+ */
+async function sendStream(
+  exchange: HttpExchange,
+  { contentType, framing }: StreamFormat,
+  pingMs: number,
+  results: ResultIterator,
+  first?: IteratorResult<ExecutionResult>,
+): Promise<void> {
+  const { summary, disconnected: signal } = exchange;
+  exchange.headers['content-type'] = contentType;
+  exchange.headers['x-accel-buffering'] = 'no';
+  const response = exchange.begin(200);
+  const write = (text: string) => {
+    if (text === '' || response.destroyed) return;
+    summary.bytesOut += Buffer.byteLength(text);
+    response.write(text);
+  };
+  // Some browsers do not pass the response to the page before its first bytes.
+  write(framing.begin + framing.ping);
+  // Pings keep proxies from closing a quiet connection, and detect a client that has disconnected.
+  const pings = setInterval(() => {
+    if (!response.writableNeedDrain) write(framing.ping);
+  }, pingMs);
+  // A quiet feed must not be followed until its next event when the client has disconnected.
+  const leave = () => fireAndForget('results', results.return());
+  response.once('close', leave);
+  // The client may have disconnected before the listener was added.
+  if (response.destroyed) leave();
+  try {
+    for (let next = first ?? (await results.next()); !next.done; next = await results.next()) {
+      const sendable = results.unlessFailed(next.value);
+      if (sendable === null) continue;
+      summary.results += 1;
+      write(framing.head + JSON.stringify(sendable) + framing.end);
+      // Waits until the client has read enough, or has disconnected.
+      if (response.writableNeedDrain) await once(response, 'drain', { signal }).catch(() => {});
+    }
+  } finally {
+    clearInterval(pings);
+  }
+  write(framing.complete);
+  response.end();
 }

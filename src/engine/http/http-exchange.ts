@@ -6,6 +6,7 @@ import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.
 import type { Refusal } from '../core/errors.ts';
 import { clientIn, RequestSummary } from '../core/request-summary.ts';
 import type { Connection } from '../requests/open-connections.ts';
+import { tokenOf } from '../requests/tokens.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 import { FORMATS, type Format } from './formats.ts';
 
@@ -47,10 +48,10 @@ export class HttpExchange {
     connection: Connection,
     services: TransportServices,
   ) {
-    const { addresses, forwarding, tokenStatusOf, tokens } = services;
+    const { addresses, cookie, forwarding, tokenStatusOf } = services;
     const { method = '', headers } = request;
     const forwarded = forwarding.forwarded(headers);
-    const token = tokens.tokenOf(request, forwarded?.digest);
+    const token = tokenOf(request, connection, cookie, forwarded?.digest);
     this.disconnected = this.#disconnecting.signal;
     this.request = request;
     this.connection = connection;

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { steadyClock } from '../../lib/clock.ts';
-import type { Client } from '../../lib/limits/request-caller.ts';
+import type { Client, Token } from '../../lib/limits/request-caller.ts';
 import type { EngineLimiter } from '../core/limits.ts';
 
 export const MAX_BYTES = 134_217_728;
@@ -52,6 +52,8 @@ export class Connection {
   /** The number of its pipelined requests that wait for earlier answers. */
   waiting = 0;
   webSocket: WebSocket | null = null;
+  /** The token of its latest request, with the digest of the forwarded headers. */
+  lastToken: { readonly token: Token; readonly digest: string } | null = null;
   /** The stream on the connection. A shutdown has to close it, because its client would not. */
   longLived: LongLived | null = null;
   /** The bytes that had been read when no request was unfinished. */

@@ -55,11 +55,10 @@ export function isCrossSite(
   return !Object.keys(sent).some((name) => PREFLIGHTED_HEADER.test(name));
 }
 
-const CROSS_SITE =
-  'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
-
 export function crossSite(): Refusal {
-  return refusal('FORBIDDEN', CROSS_SITE, { status: 403 });
+  const message =
+    'A page of another site sent this request: name its origin in CORS_ORIGINS, or send a header that is preflighted, such as apollo-require-preflight.';
+  return refusal('FORBIDDEN', message, { status: 403 });
 }
 
 /** No header helps a WebSocket, because a page cannot set one. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import { TOKEN_TEXT } from '../../lib/account.ts';
 import { type Token, toToken } from '../../lib/limits/request-caller.ts';
 import { isLocal } from './client-address.ts';
+import type { Connection } from './open-connections.ts';
 
 /**
  * The text of a token: that of `Authorization`, or of the cookie if that value identifies no user. Undefined if there is
@@ -24,26 +24,23 @@ export function isOfUser(authorization = ''): boolean {
   return authorization !== '' && !/^Basic(?: |$)/i.test(authorization);
 }
 
-/** The tokens of requests. A client sends the same token with each request of a connection, so it is hashed once. */
-export class BearerTokens {
-  readonly #cookie: AuthCookie | null;
-  readonly #lastSent = new WeakMap<Socket, { readonly token: Token; readonly digest: string }>();
-
-  constructor(cookie: AuthCookie | null) {
-    this.#cookie = cookie;
-  }
-
-  /** The token of the header; of the cookie if the header has none. `digest`: the digest of the forwarded headers. */
-  tokenOf({ headers, socket }: IncomingMessage, digest = ''): Token | null {
-    const { authorization = '', cookie = '' } = headers;
-    const text = tokenText(authorization, () => this.#cookie?.textIn(cookie));
-    if (!text) return null;
-    const last = this.#lastSent.get(socket);
-    if (last?.token[TOKEN_TEXT] === text && last.digest === digest) return last.token;
-    const token = toToken(text, digest);
-    this.#lastSent.set(socket, { token, digest });
-    return token;
-  }
+/**
+ * The token of a request: of its header, or of the cookie if the header has none. `digest`: the digest of the forwarded
+ * headers. A client sends the same token with each request of a connection, so it is hashed once.
+ */
+export function tokenOf(
+  { headers }: IncomingMessage,
+  connection: Connection,
+  cookie: AuthCookie | null,
+  digest = '',
+): Token | null {
+  const text = tokenText(headers.authorization ?? '', () => cookie?.textIn(headers.cookie ?? ''));
+  if (!text) return null;
+  const { lastToken } = connection;
+  if (lastToken?.token[TOKEN_TEXT] === text && lastToken.digest === digest) return lastToken.token;
+  const token = toToken(text, digest);
+  connection.lastToken = { token, digest };
+  return token;
 }
 
 export interface AuthCookieOptions {

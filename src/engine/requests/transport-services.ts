@@ -9,7 +9,7 @@ import type { ClientAddresses } from './client-address.ts';
 import type { CONNECTIONS, OpenConnections } from './open-connections.ts';
 import type { AllowedOrigins } from './origins.ts';
 import type { Readiness } from './readiness.ts';
-import type { AuthCookie, BearerTokens } from './tokens.ts';
+import type { AuthCookie } from './tokens.ts';
 
 /** The parts and options that all transports use. */
 export interface TransportServices extends OperationServices {
@@ -24,7 +24,6 @@ export interface TransportServices extends OperationServices {
   readonly openConnections: OpenConnections;
   /** Null if tokens are sent in headers alone. */
   readonly cookie: AuthCookie | null;
-  readonly tokens: BearerTokens;
   readonly forwarding: HeaderForwarding;
   readonly origins: AllowedOrigins;
   readonly maxBodyBytes: number;
