@@ -3,9 +3,11 @@ import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type FragmentSpreadNode,
   type GraphQLField,
   type GraphQLObjectType,
   type GraphQLSchema,
+  type InlineFragmentNode,
   isAbstractType,
   Kind,
   type OperationDefinitionNode,
@@ -31,12 +33,14 @@ export class Selections {
 
   /**
    * Collects the fields that are selected on an object, which has one of the types. They are listed by response key, in the
-   * same sequence as by graphql-js. A field whose condition is an unknown variable is included.
+   * same sequence as by graphql-js. A field whose condition is an unknown variable is included. `onFragment` is called with
+   * each fragment on the way.
    */
   collect(
     types: readonly GraphQLObjectType[],
     parents: readonly (OperationDefinitionNode | FieldNode)[],
     read: ReadValue,
+    onFragment: (fragment: FragmentSpreadNode | InlineFragmentNode) => void = () => {},
   ): ReadonlyMap<string, readonly FieldNode[]> {
     const fields = new Map<string, FieldNode[]>();
     // Repeating a fragment adds nothing to the answer.
@@ -48,6 +52,7 @@ export class Selections {
           memo(fields, responseKey(selection), (): FieldNode[] => []).push(selection);
           continue;
         }
+        onFragment(selection);
         const isSpread = selection.kind === Kind.FRAGMENT_SPREAD;
         const fragment = isSpread ? this.fragments.get(selection.name.value) : selection;
         if (!fragment || !this.#applies(types, fragment.typeCondition?.name.value)) continue;

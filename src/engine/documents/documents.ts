@@ -1,4 +1,5 @@
 import {
+  type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
   type GraphQLError,
@@ -10,6 +11,7 @@ import {
   type ValidatedExecutionArgs,
   type ValidationRule,
   validate,
+  visit,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { withoutStack } from '../../lib/public-error.ts';
@@ -18,7 +20,6 @@ import { located, requestError } from '../core/errors.ts';
 import { Selections } from '../core/selections.ts';
 import { CompilingExecutor } from './compiler/compiling-executor.ts';
 import { createMetering, type Metering } from './compiler/metering.ts';
-import { formsOf } from './deferring.ts';
 import { type DocumentLimits, limitErrors, parseDocument } from './document-limits.ts';
 import { OperationFacts } from './operation-facts.ts';
 import { ExactNumbersRule, executionArgs } from './params.ts';
@@ -144,21 +145,20 @@ export class Documents {
   }
 
   #preparedParts(selections: Selections, document: DocumentNode, text: string) {
-    const forms = formsOf(selections, document);
     const onCompiled = () => this.#measureAgain(text);
     const operations = new Map<string | null, PreparedOperation>();
-    for (const [index, node] of document.definitions.entries()) {
+    for (const node of document.definitions) {
       if (node.kind !== Kind.OPERATION_DEFINITION) continue;
       const facts = new OperationFacts(selections, node);
       const { flagNames } = facts;
       operations.set(node.name?.value ?? null, {
-        node: forms.document.definitions[index] as OperationDefinitionNode,
+        node,
         executor: new CompilingExecutor(this.#metering, selections, node, flagNames, onCompiled),
         facts,
         logName: node.name ? redact(node.name.value.slice(0, MAX_LOGGED_NAME_LENGTH)) : null,
       });
     }
-    return { ...forms, operations };
+    return { ...formsOf(document, [...operations.values()]), operations };
   }
 
   /** Stores an entry again, because the cache determines its size when it is stored. */
@@ -168,6 +168,25 @@ export class Documents {
     this.#prepared.delete(text);
     this.#prepared.set(text, result);
   }
+}
+
+/**
+ * The forms of a document without `@defer`, and with that which is answered in parts. Items of lists have none, because
+ * each would have a part of its own: a fragment that is spread in a list loses its `@defer` everywhere.
+ */
+function formsOf(document: DocumentNode, operations: readonly PreparedOperation[]) {
+  const inLists = new Set(operations.flatMap(({ facts }) => [...facts.defersInLists]));
+  const others = operations.flatMap(({ facts }) => [...facts.otherDefers]);
+  return {
+    document: without(document, new Set([...inLists, ...others])),
+    deferring: others.every((each) => inLists.has(each)) ? null : without(document, inLists),
+  };
+}
+
+/** Returns the same object if there is nothing to leave out. */
+function without(document: DocumentNode, directives: ReadonlySet<DirectiveNode>): DocumentNode {
+  if (directives.size === 0) return document;
+  return visit(document, { Directive: (node) => (directives.has(node) ? null : undefined) });
 }
 
 function sizeOf(result: DocumentResult, text: string): number {

@@ -1,4 +1,5 @@
 import {
+  type DirectiveNode,
   type FieldNode,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -42,6 +43,9 @@ const MAX_REMEMBERED = 4;
 export class OperationFacts {
   /** The variables in `@skip` and `@include`. */
   readonly flagNames: readonly string[];
+  /** The `@defer` in the items of lists, and all others. A fragment that is spread in both places is in both. */
+  readonly defersInLists: ReadonlySet<DirectiveNode>;
+  readonly otherDefers: ReadonlySet<DirectiveNode>;
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   /** The variables and the sizes that the facts depend on. */
@@ -56,6 +60,8 @@ export class OperationFacts {
     const walk = new FieldWalk(selections, operation, {}, () => 0);
     const facts = walk.facts();
     this.flagNames = [...walk.flagNames];
+    this.defersInLists = walk.defersInLists;
+    this.otherDefers = walk.otherDefers;
     this.#variableNames = [...walk.flagNames, ...walk.variableNames];
     this.#sizeNames = [...walk.sizeNames];
     const isConstant = this.#variableNames.length === 0 && walk.sizeNames.size === 0;
@@ -97,7 +103,7 @@ interface Place {
   readonly charge: Charge;
   /** The page size of the enclosing connection. */
   readonly page: number | null;
-  /** The plan that collects the reads of this place; null if they are not planned. */
+  /** The plan that collects the reads of this place; null in a list, which may be empty. */
   readonly plan: Set<string> | null;
 }
 
@@ -107,6 +113,8 @@ class FieldWalk {
   /** The variables that sizes and age limits depend on. */
   readonly variableNames = new Set<string>();
   readonly sizeNames = new Set<string>();
+  readonly defersInLists = new Set<DirectiveNode>();
+  readonly otherDefers = new Set<DirectiveNode>();
   readonly #selections: Selections;
   readonly #operation: OperationDefinitionNode;
   readonly #variables: Variables;
@@ -138,7 +146,7 @@ class FieldWalk {
     const { schema } = this.#selections;
     const root = [schema.getRootType(this.#operation.operation) as GraphQLObjectType];
     const charge: Charge = { fields: 0 };
-    for (const [key, nodes] of this.#collect(root, [this.#operation])) {
+    for (const [key, nodes] of this.#collect(root, [this.#operation], false)) {
       const plan = this.#planOf(key, this.#fieldsOf(root, nodes));
       this.#field(key, root, nodes, { objects: 1, charge, page: null, plan });
     }
@@ -157,8 +165,16 @@ class FieldWalk {
     return this.#variables[node.name.value];
   }
 
-  #collect(types: Types, from: readonly (OperationDefinitionNode | FieldNode)[]) {
-    return this.#selections.collect(types, from, (flag) => this.#read(flag, this.flagNames));
+  #collect(
+    types: Types,
+    from: readonly (OperationDefinitionNode | FieldNode)[],
+    isInList: boolean,
+  ) {
+    const read = (flag: ValueNode) => this.#read(flag, this.flagNames);
+    const defers = isInList ? this.defersInLists : this.otherDefers;
+    return this.#selections.collect(types, from, read, ({ directives = [] }) => {
+      for (const each of directives) if (each.name.value === 'defer') defers.add(each);
+    });
   }
 
   /** The plan of a root field. */
@@ -194,7 +210,6 @@ class FieldWalk {
     } else if (inner.length > 0) {
       const size = listSize(field, node, page, this.#values);
       const item: Charge = { fields: 0 };
-      // A list may be empty, so its reads are not planned.
       this.#fields(inner, nodes, {
         objects: objects * size,
         charge: item,
@@ -207,7 +222,8 @@ class FieldWalk {
 
   #fields(types: Types, from: readonly FieldNode[], place: Place): void {
     if (types.length === 0) return;
-    for (const [key, nodes] of this.#collect(types, from)) this.#field(key, types, nodes, place);
+    const collected = this.#collect(types, from, place.plan === null);
+    for (const [key, nodes] of collected) this.#field(key, types, nodes, place);
   }
 
   /** Two places of a fragment can merge the same list with different fields. The larger item counts. */
