@@ -17,6 +17,9 @@ local fault = keyFault()
 /** Makes room for the record, or returns why there is none. */
 const ADD = `
 if missingReplicas() then return missingReplicas() end
+-- A refusal speaks of earlier orders, so it counts only once enough replicas of Redis agree. This write comes first: a Redis without free
+-- memory refuses it, and the script ends. After a removal, Redis would accept all later writes.
+touch()
 local function oldest(set) return redis.call('ZRANGEBYSCORE', set, '(' .. earlierNow, '+inf', 'LIMIT', 0, 1)[1] end
 local unsentCount, toRemove = countLive(accountKey('unsent', name)), nil
 if given.isUnsent and unsentCount >= given.maxUnsent then return {kind = 'fullOfUnsent'} end
@@ -27,10 +30,8 @@ elseif countLive(index) >= given.max then
   toRemove = oldest(rejected)
   if not toRemove then return {kind = 'full'} end
 end
--- This write comes first: a Redis without free memory refuses it, and the script ends. After a removal, Redis would accept all later writes.
 local judged = string.format('%d', math.max(given.judgedMs, markNumber('judged')))
 redis.call('HSET', marker, 'accounts', given.accounts or '', 'judged', judged)
-isWrite = true
 -- The removed order traded nothing, so a repeat may be sent. Keys that were made until the removal are refused.
 if toRemove then
   redis.call('SET', accountKey('removed', toRemove), judged, 'PX', 2 * dayMs)

@@ -14,7 +14,7 @@ import {
 } from './connection.ts';
 import type { Script } from './script-head.ts';
 
-/** Redis has the write, but too few of its replicas do: a replica without the write may be promoted. */
+/** Redis has the write, but too few of its replicas do: one without it may be promoted, or was, and has other records. */
 export class NotCopiedError extends RecordsUnavailableError {}
 
 /** No process of the service has used the prefix, or Redis was emptied. */
@@ -165,7 +165,7 @@ export class OrderStore {
         if (!reply.isWrite || isConfirmed) return resolve(reply.answer);
         this.#lateAtMs = this.#options.clock.now();
         const message = `${have} of ${this.wanted} replicas of Redis have it in time`;
-        reject(new NotCopiedError(message, { earlierUnknown: false }));
+        reject(new NotCopiedError(message));
       }, reject);
     }
     await copies;

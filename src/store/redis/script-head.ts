@@ -85,7 +85,8 @@ local wanted = given.replicas or math.max(markNumber('copies'), given.knownCopie
 local function unusable(message, earlierUnknown) return {kind = 'unusable', message = message, earlierUnknown = earlierUnknown} end
 local function missingReplicas()
   local have = connected()
-  if have < wanted then return unusable(have .. ' of ' .. wanted .. ' ${MISSING_REPLICAS}', false) end
+  -- Its successor may have recorded the key.
+  if have < wanted then return unusable(have .. ' of ' .. wanted .. ' ${MISSING_REPLICAS}', true) end
 end
 -- The ids of losses have no spaces.
 local function hasLoss(id) return string.find(' ' .. mark.losses .. ' ', ' ' .. id .. ' ', 1, true) ~= nil end

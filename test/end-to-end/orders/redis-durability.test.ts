@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
+import { startCopiedRedis } from '../../store/redis/failovers.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
 import { eventually } from '../../support/eventually.ts';
 import { keyOf, newKey } from '../../support/order-keys.ts';
 import { readinessOf } from '../../support/readiness.ts';
 import { startTestRedis, type TestRedis } from '../../support/redis.ts';
 import { type OrderFacade, startOrderFacade } from './order-facade.ts';
-import { marketOrder } from './order-request.ts';
+import {
+  type GraphQLBody,
+  marketOrder,
+  placedOrderQuery,
+  placeMutation,
+  voidMutation,
+} from './order-request.ts';
 
 const UNAVAILABLE = { kind: 'error', code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
 
@@ -94,9 +101,8 @@ describeWithRedis('in production a Redis', (serverPath) => {
     await using facade = await startInProduction(redis, { REDIS_REPLICAS: '1' });
     const client = facade.client();
     await eventually(async () => expect(await reasons(facade)).toEqual(['redis']));
-    const refused = { ...UNAVAILABLE, earlierUnknown: false };
     await eventually(async () =>
-      expect(await client.place(marketOrder('one'))).toMatchObject(refused),
+      expect(await client.place(marketOrder('one'))).toMatchObject(UNAVAILABLE),
     );
     expect(facade.sandbox.calls('openPosition')).toBe(0);
     const args = ['--replicaof', `127.0.0.1 ${new URL(redis.url).port}`];
@@ -104,5 +110,41 @@ describeWithRedis('in production a Redis', (serverPath) => {
     // The first replica of a Redis changes its replication id, so keys from before are refused.
     await placeUntilAccepted(facade, 'two', newKey);
     await eventually(async () => expect(await reasons(facade)).toEqual([]));
+  });
+
+  test.concurrent('that was cut off does not deny an order that its successor has recorded', async () => {
+    await using redis = await startCopiedRedis(serverPath, [0, 0]);
+    const [successor, copy] = redis.copies.map((each) => each.redis) as [TestRedis, TestRedis];
+    const environment = { REDIS_REPLICAS: '1' };
+    await using cutOff = await startInProduction(redis.primary, environment);
+    const client = cutOff.client();
+    await placeUntilAccepted(cutOff, 'before', newKey);
+    // A partition: the process and its primary are alone, and elsewhere a replica is promoted.
+    for (const { line } of redis.copies) line.cut();
+    for (const { line } of redis.copies) line.to();
+    await successor.command('REPLICAOF', 'NO', 'ONE');
+    await copy.command('REPLICAOF', '127.0.0.1', new URL(successor.url).port);
+    await using other = await startOrderFacade(
+      { NODE_ENV: 'production', REDIS_URL: successor.url, ...environment },
+      cutOff.sandbox,
+    );
+    let key = '';
+    await placeUntilAccepted(other, 'order', () => {
+      key = newKey();
+      return key;
+    });
+    const order = marketOrder('order', 'AAPL', key);
+    await eventually(async () => expect(await reasons(cutOff)).toContain('redis'));
+    const asking = { ...placedOrderQuery('order'), variables: { key } };
+    for (const message of [placeMutation(order), asking, voidMutation('order', key)]) {
+      const { errors } = (await client.send(message)) as GraphQLBody;
+      const extensions = { code: 'IDEMPOTENCY_UNAVAILABLE', earlierUnknown: true };
+      expect(errors).toMatchObject([{ extensions }]);
+    }
+    expect(await other.client().place(order)).toMatchObject({
+      type: 'OrderAccepted',
+      replayed: true,
+    });
+    expect(cutOff.sandbox.calls('openPosition')).toBe(2);
   });
 });
