@@ -119,8 +119,9 @@ export class WriteCalls<Name extends string = string> extends Calls {
     return this.exchange(name, values);
   }
 
-  /** Sends a write whose answer reports only whether it was done. */
+  /** Sends a write whose answer reports only whether it was done: by its body, or by its status if any body will do. */
   async acknowledged(name: Name, values: CallValues): Promise<Acknowledgement> {
-    return judgeWrite(this.operation, await this.exchange(name, values));
+    const isByStatus = this.operation.calls[name]?.answer.kind === 'any';
+    return judgeWrite(this.operation, await this.exchange(name, values), isByStatus);
   }
 }

@@ -53,7 +53,7 @@ export class GatewayClient {
     ...[input]: InputOf<Input>
   ): Promise<Result> {
     const calls = new ReadCalls(this.#calls, operation, caller);
-    return operation.runFor(calls, textOf(account[LOGIN]), input as Input);
+    return operation.runFor(calls, loginFor(account, caller), input as Input);
   }
 
   /** A write of another service for an account that this request has proved. */
@@ -64,7 +64,7 @@ export class GatewayClient {
     input: Input,
   ): Promise<Result> {
     const calls = new WriteCalls(this.#calls, operation, caller);
-    return operation.runFor(calls, textOf(account[LOGIN]), input);
+    return operation.runFor(calls, loginFor(account, caller), input);
   }
 
   /** Never rejects. An error before the trading call leaves the order unsent; a later error leaves it unknown. */
@@ -76,6 +76,12 @@ export class GatewayClient {
   ): Promise<OrderEnd> {
     return new OrderRun({ ...options, calls: this.#calls, operation, caller, input }).run();
   }
+}
+
+/** The proved login. Throws if another request has left its proof behind: the caller would act for that account. */
+function loginFor({ tokenHash, [LOGIN]: login }: ProvedAccount, { token }: Caller): string {
+  if (tokenHash !== token?.hash) throw new Error('the proof is of another token');
+  return textOf(login);
 }
 
 /** The end of an order: never sent, without an answer, or the answer by which it is judged. */

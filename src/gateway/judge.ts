@@ -189,8 +189,15 @@ export function judgeRead(operation: Judged, exchange: Exchange): Answer {
   return exchange;
 }
 
-/** Returns the outcome of a small write. Throws an `unknown` error if it is in doubt: the client decides on a retry. */
-export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgement {
+/**
+ * Returns the outcome of a small write. Throws an `unknown` error if it is in doubt: the client decides on a retry.
+ * `isByStatus`: a 2xx whose body has no verdict is a success too, but not a proxy's page.
+ */
+export function judgeWrite(
+  operation: Judged,
+  exchange: Exchange,
+  isByStatus = false,
+): Acknowledgement {
   const answer = answerOf(operation, exchange, 'unknown');
   const body = jsonOf(answer);
   if (isSuccess(answer.status) && isObject(body)) {
@@ -199,6 +206,9 @@ export function judgeWrite(operation: Judged, exchange: Exchange): Acknowledgeme
     const refusal = toRefusal(body);
     const isRefusedSignIn = isSignIn(operation) && refusal.error !== null;
     if (success === false || isRefusedSignIn) return { outcome: 'rejected', refusal };
+  }
+  if (isByStatus && isSuccess(answer.status) && isJsonContent(answer.headers['content-type'])) {
+    return { outcome: 'acknowledged' };
   }
   if (isAboutTheRequest(operation, answer.status)) {
     return { outcome: 'rejected', refusal: toRefusal(body) };

@@ -31,6 +31,7 @@ export abstract class ProvedAccount {
   /** Private, so that TypeScript accepts no other object, and no copy with another login. */
   declare private readonly brand: typeof proofBrand;
   abstract readonly [LOGIN]: Login;
+  abstract readonly tokenHash: string;
 }
 
 /** Evidence from a gateway call of this very request. */

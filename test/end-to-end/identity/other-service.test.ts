@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { AccountProof } from '../../../src/domain/auth/proof.ts';
 import { accountRead, accountWrite, write } from '../../../src/gateway/define-operation.ts';
 import * as f from '../../../src/gateway/fields.ts';
 import type { CallValues } from '../../../src/gateway/requests.ts';
@@ -40,11 +41,11 @@ const forgetAlerts = write({
 });
 
 /** Starts the service with fields of another service that has alerts by account, and knows no token. */
-async function startWithAlerts(settings: Readonly<Record<string, string>> = {}, status = 200) {
+async function startWithAlerts(status = 200, body?: unknown) {
   const started = new AsyncDisposableStack();
   const alerts = started.use(
     await startScriptedGateway((socket, { path }) =>
-      socket.write(answer(status, { success: true, owner: path.split('/').at(-1) })),
+      socket.write(answer(status, body ?? { success: true, owner: path.split('/').at(-1) })),
     ),
   );
   const { client } = started.use(openClient(alerts.url));
@@ -59,8 +60,15 @@ async function startWithAlerts(settings: Readonly<Record<string, string>> = {}, 
       const { outcome } = await client.writeFor(account, caller, changeAlert, { price: 1 });
       return outcome;
     });
-  const schema = extendedSchema(['Query', 'Mutation'], { alertsText: owner, changeText: change });
-  const app = started.use(await startTestApp(settings, { schema }));
+  let first: AccountProof | null = null;
+  /** A read as nobody should write it: for all requests by the proof of the first. */
+  const firstOwner = async ({ scope }: Context) => {
+    first ??= await scope.account();
+    return (await client.readFor(first, scope.caller, getAlerts)).owner;
+  };
+  const fields = { alertsText: owner, changeText: change, firstText: firstOwner };
+  const schema = extendedSchema(['Query', 'Mutation'], fields);
+  const app = started.use(await startTestApp({}, { schema }));
   return { alerts, app, [Symbol.asyncDispose]: () => started.disposeAsync() };
 }
 
@@ -116,7 +124,7 @@ test.each([
 test.each([401, 403])(
   'if another service refuses our credentials by %i, the user stays signed in',
   async (status) => {
-    await using service = await startWithAlerts({}, status);
+    await using service = await startWithAlerts(status);
     const { app } = service;
     const token = await app.signIn();
     for (const document of [READ, CHANGE]) {
@@ -126,6 +134,33 @@ test.each([401, 403])(
     }
   },
 );
+
+test.each([
+  [204, '', 'acknowledged'],
+  [201, { id: '7' }, 'acknowledged'],
+  [200, { success: false, error: 'FULL' }, 'rejected'],
+  [409, { error: 'FULL' }, 'rejected'],
+  [500, { error: 'FULL' }, null],
+])('a write that another service answers by %i %j is %s', async (status, body, outcome) => {
+  await using service = await startWithAlerts(status, body);
+  const { app } = service;
+  const { data, errors } = await app.query(CHANGE, { token: await app.signIn() });
+  expect(data.changeText).toBe(outcome);
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(
+    outcome === null ? ['OUTCOME_UNKNOWN'] : [],
+  );
+});
+
+test('a proof that another request has left behind reads nothing', async () => {
+  await using service = await startWithAlerts();
+  const { alerts, app } = service;
+  const [demo, pro] = [await app.signIn(), await app.signIn('pro@example.com')];
+  const ask = (token: string) => app.query('{ firstText }', { token });
+  expect((await ask(demo)).data).toEqual({ firstText: '700001' });
+  expect((await ask(pro)).errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }]);
+  expect((await ask(demo)).data).toEqual({ firstText: '700001' });
+  expect(alerts.requests).toHaveLength(2);
+});
 
 /** Is compiled and never called: each call has one wrong argument. */
 async function claimsInTheirPlace({ scope }: Context) {
