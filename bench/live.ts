@@ -6,6 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Sandbox, startSandbox } from '../src/sandbox/start.ts';
+import { pathOf } from '../test/support/ask-gateway.ts';
 import { pinOwnProcess } from './support/cores.ts';
 import { LiveClients } from './support/live-clients.ts';
 import { table } from './support/markdown.ts';
@@ -76,6 +77,7 @@ function start(script: string, sent = ''): Promise<ProbedProcess> {
       GATEWAY_POLLS_PER_SECOND: '100000',
       // The polls use a quarter of the connections, which is as many as the bare loop has.
       GATEWAY_CONNECTIONS: '512',
+      LIST_PATH: pathOf('getOpenPositions'),
       MESSAGE: sent,
     },
   });

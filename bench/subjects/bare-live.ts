@@ -7,9 +7,10 @@ import { createServer } from 'node:http';
 import { setInterval, setTimeout } from 'node:timers';
 import { Pool } from 'undici';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { BEFORE_TOKEN, TOKEN_HEADER } from '../../src/gateway/operations/conventions.ts';
 
 // `MESSAGE` is a recorded event of the service. Every message to a socket has this text, whatever the positions are.
-const { GATEWAY_URL = '', PORT, POSITIONS_POLL_MS, MESSAGE = '' } = process.env;
+const { GATEWAY_URL = '', LIST_PATH = '', PORT, POSITIONS_POLL_MS, MESSAGE = '' } = process.env;
 const pollMs = Number(POSITIONS_POLL_MS);
 const gateway = new Pool(GATEWAY_URL, { connections: 128 });
 
@@ -28,7 +29,7 @@ sockets.on('connection', (socket) => {
   socket.on('message', (data) => {
     const message = JSON.parse(String(data));
     if (message.type === 'connection_init') {
-      token = message.payload.authorization;
+      token = message.payload.authorization.slice('Bearer '.length);
       socket.send('{"type":"connection_ack"}');
     } else if (message.type === 'subscribe') {
       watch(token, socket);
@@ -70,9 +71,9 @@ function leave(socket: WebSocket): void {
 
 async function pollOnce(token: string, account: Account): Promise<void> {
   const { body } = await gateway.request({
-    path: '/trading/positions',
+    path: LIST_PATH,
     method: 'GET',
-    headers: { authorization: token },
+    headers: { [TOKEN_HEADER]: BEFORE_TOKEN + token },
   });
   const bytes = Buffer.from(await body.arrayBuffer());
   if (bytes.equals(account.last)) return;

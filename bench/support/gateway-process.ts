@@ -3,6 +3,7 @@
  * with the load generator is never the slower one.
  */
 import { createServer, type Socket } from 'node:net';
+import { pathOf } from '../../test/support/ask-gateway.ts';
 import { record } from './recording.ts';
 
 /** `still`: positions are the same bytes each time; `moving`: each answer has other prices. */
@@ -13,6 +14,7 @@ const NOT_FOUND = Buffer.from('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r
 
 const { INSTRUMENTS, TOKENS, PORT } = process.env;
 const recorded = await record(Number(INSTRUMENTS), Number(TOKENS));
+const POSITIONS = pathOf('getOpenPositions');
 let market: Market = 'still';
 let positions = 0;
 
@@ -40,14 +42,11 @@ function serve(socket: Socket): void {
 /** Only reads are sent here, so a request has no body. */
 function answerTo(head: string): Buffer {
   const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'));
-  if (path === '/trading/positions') {
+  if (path === POSITIONS) {
     if (market === 'moving') positions += 1;
     return recorded.positions[positions % recorded.positions.length] ?? NOT_FOUND;
   }
-  if (path === '/payments/client/withdrawal-methods') return recorded.withdrawalMethods;
-  if (path === '/payments/client/customer-id') return recorded.customerId;
-  if (path.startsWith('/trading/session/')) return recorded.session;
-  if (!path.startsWith('/trading/tickers/')) return NOT_FOUND;
+  if (path !== recorded.catalogPath) return recorded.others.get(path) ?? NOT_FOUND;
   const { plain, zipped } = recorded.catalog;
   return /accept-encoding:[^\r]*gzip/i.test(head) ? zipped : plain;
 }

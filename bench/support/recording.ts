@@ -1,6 +1,9 @@
 import { decodeJwt } from 'jose';
 import { request } from 'undici';
+import { BEFORE_TOKEN, TOKEN_HEADER } from '../../src/gateway/operations/conventions.ts';
+import type { OperationName } from '../../src/gateway/operations.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.ts';
+import { pathOf } from '../../test/support/ask-gateway.ts';
 
 const EMAIL = 'pro@example.com';
 /** The number of lists of positions, each with other prices. */
@@ -20,14 +23,17 @@ export async function record(instruments: number, tokens: number) {
   });
   const token = sandbox.token({ email: EMAIL });
   const { login, group } = decodeJwt<{ login: string; group: string }>(token);
-  const get = (path: string, encoding?: string) => answerOf(sandbox, path, token, encoding);
-  const catalog = `/trading/tickers/${encodeURIComponent(group)}`;
+  const values = { login: String(login), group };
+  const get = (name: OperationName, encoding?: string) =>
+    answerOf(sandbox, pathOf(name, values), token, encoding);
+  const others = ['getSession', 'getWithdrawalMethods', 'getCustomerId'] as const;
+  const answers = others.map(async (name) => [pathOf(name, values), await get(name)] as const);
   return {
-    session: await get(`/trading/session/${login}`),
-    withdrawalMethods: await get('/payments/client/withdrawal-methods'),
-    customerId: await get('/payments/client/customer-id'),
-    catalog: { plain: await get(catalog), zipped: await get(catalog, 'gzip') },
-    positions: await positionsOf(sandbox, () => get('/trading/positions')),
+    catalogPath: pathOf('getAllTickers', values),
+    catalog: { plain: await get('getAllTickers'), zipped: await get('getAllTickers', 'gzip') },
+    positions: await positionsOf(sandbox, () => get('getOpenPositions')),
+    /** The answers to the other reads, by their paths. */
+    others: new Map(await Promise.all(answers)),
     tokens: Array.from({ length: tokens }, () => sandbox.token({ email: EMAIL })),
   };
 }
@@ -49,7 +55,7 @@ async function positionsOf(sandbox: Sandbox, get: () => Promise<Buffer>): Promis
 
 async function answerOf(sandbox: Sandbox, path: string, token: string, encoding = 'identity') {
   const { statusCode, headers, body } = await request(sandbox.url + path, {
-    headers: { authorization: `Bearer ${token}`, 'accept-encoding': encoding },
+    headers: { [TOKEN_HEADER]: BEFORE_TOKEN + token, 'accept-encoding': encoding },
   });
   if (statusCode !== 200) throw new Error(`${path}: status ${statusCode}`);
   const bytes = Buffer.from(await body.arrayBuffer());

@@ -1,3 +1,4 @@
+import { pathOf } from '../../test/support/ask-gateway.ts';
 import { CUSTOMER_ID, HOME, POSITIONS, SEARCH } from './documents.ts';
 import type { Market } from './gateway-process.ts';
 import type { Question } from './subject.ts';
@@ -21,9 +22,9 @@ export interface Workload {
 }
 
 const CALLS = {
-  positions: '/trading/positions',
-  withdrawalMethods: '/payments/client/withdrawal-methods',
-  customerId: '/payments/client/customer-id',
+  positions: pathOf('getOpenPositions'),
+  withdrawalMethods: pathOf('getWithdrawalMethods'),
+  customerId: pathOf('getCustomerId'),
 };
 
 // A search reads only the catalog, which is cached.

@@ -2,6 +2,7 @@ import type { WireInstrument } from '../../../src/gateway/operations/get-all-tic
 import type { WireSession } from '../../../src/gateway/operations/get-session.ts';
 import type { WireMethod } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import type { WirePosition } from '../../../src/gateway/operations/holdings.ts';
+import { pathOf } from '../../../test/support/ask-gateway.ts';
 import { toInstrument, toMethod, toPosition, toSession } from './mapping.ts';
 import { indexOf } from './search.ts';
 
@@ -16,6 +17,11 @@ interface CachedRead {
 const CATALOG_MS = 3_600_000;
 const SESSION_MS = 60_000;
 
+// Made once, because each request reads them.
+const POSITIONS = pathOf('getOpenPositions');
+const METHODS = pathOf('getWithdrawalMethods');
+const CUSTOMER = pathOf('getCustomerId');
+
 const cache = new Map<string, CachedRead>();
 const claims = new Map<string, { login: string; group: string }>();
 
@@ -23,13 +29,13 @@ const claims = new Map<string, { login: string; group: string }>();
 export const reads = {
   session: (token: string, get: Get) =>
     cached(`session ${token}`, SESSION_MS, async () =>
-      toSession((await get(`/trading/session/${claimsOf(token).login}`, token)) as WireSession),
+      toSession((await get(pathOf('getSession', claimsOf(token)), token)) as WireSession),
     ),
 
   catalog(token: string, get: Get) {
     const { group } = claimsOf(token);
     return cached(`catalog ${group}`, CATALOG_MS, async () => {
-      const rows = await get(`/trading/tickers/${encodeURIComponent(group)}`, token);
+      const rows = await get(pathOf('getAllTickers', { group }), token);
       const list = (rows as WireInstrument[]).map(toInstrument);
       list.sort((a, b) => (a.id < b.id ? -1 : 1));
       return {
@@ -40,17 +46,17 @@ export const reads = {
   },
 
   async positions(token: string, get: Get) {
-    const { positions } = (await get('/trading/positions', token)) as { positions: WirePosition[] };
+    const { positions } = (await get(POSITIONS, token)) as { positions: WirePosition[] };
     return positions.map(toPosition);
   },
 
   async withdrawalMethods(token: string, get: Get) {
-    const groups = await get('/payments/client/withdrawal-methods', token);
+    const groups = await get(METHODS, token);
     return (groups as WireMethod[][]).flat().map(toMethod);
   },
 
   async customerId(token: string, get: Get) {
-    const answer = await get('/payments/client/customer-id', token);
+    const answer = await get(CUSTOMER, token);
     return (answer as { customerId: string }).customerId;
   },
 };
