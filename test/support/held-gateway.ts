@@ -20,7 +20,8 @@ export async function startHeldGateway(sandbox: Sandbox) {
   const server = createServer(async (request, response) => {
     const { method = 'GET', url = '/', headers } = request;
     const body = method === 'GET' ? undefined : await buffer(request);
-    const operation = routes.find(method, url)?.operation ?? null;
+    const { pathname } = new URL(url, sandbox.url);
+    const operation = routes.find(method, pathname)?.operation ?? null;
     if (operation !== null && held.includes(operation)) {
       waiting += 1;
       response.once('close', () => {

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
+import { positionWith } from '../../gateway/wire/rows.ts';
+import { pathOf } from '../../support/ask-gateway.ts';
 import { PHONE, type VisitOptions, visit } from '../../support/demo-visit.ts';
 import { describeInBrowser } from '../../support/describe-in-browser.ts';
 import { sharedApp } from '../../support/shared-app.ts';
@@ -65,8 +68,9 @@ describeInBrowser('the two phones', (browser) => {
 
     // Only the phone over REST gets other positions, as if the account had changed in between.
     app.sandbox.clearFaults();
-    await page.route('**/sandbox/gateway/trading/positions', (route) =>
-      route.fulfill({ json: { positions: [{ symbol: 'TEVA', friendlyName: HEBREW, profit: 1 }] } }),
+    const teva = positionWith({ symbol: 'TEVA', name: HEBREW, profit: 1 });
+    await page.route(`**/sandbox/gateway${pathOf('getOpenPositions')}*`, (route) =>
+      route.fulfill({ json: OPEN_POSITIONS.toWire({ positions: [teva] }) }),
     );
     await visitor.run();
     await waitForText(
