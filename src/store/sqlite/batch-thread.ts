@@ -4,6 +4,11 @@ import { reasonOf } from '../../lib/reason-of.ts';
 import { RecordsUnavailableError } from '../refusals.ts';
 import type { Batch, BatchAnswer, OrderBatchesOptions } from './order-batches.ts';
 
+/** Under `node --watch` Node sends messages of its own from the thread, which have no answer. */
+export interface ThreadMessage {
+  readonly batchAnswer?: BatchAnswer;
+}
+
 /** Runs the batches of a file in a separate thread. */
 export class BatchThread {
   readonly #worker: Worker;
@@ -13,7 +18,9 @@ export class BatchThread {
 
   constructor(workerData: OrderBatchesOptions) {
     this.#worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
-    this.#worker.on('message', (answer: BatchAnswer) => this.#waiting.resolve(answer));
+    this.#worker.on('message', ({ batchAnswer }: ThreadMessage) => {
+      if (batchAnswer) this.#waiting.resolve(batchAnswer);
+    });
     this.#worker.on('error', (error) => this.#fail(reasonOf(error)));
     this.#worker.on('exit', () => this.#fail('the thread of the order records has ended'));
   }

@@ -154,6 +154,17 @@ test('a started process has logged its build, its gateway, its store and the war
   await eventually(async () => expect((await compiled()).length).toBeGreaterThan(2));
 });
 
+test('a process that restarts on changes of its files uses a file of orders', async () => {
+  await using gateway = await startSandbox({ tickMs: 0, instruments: 10 });
+  const environment = { GATEWAY_URL: gateway.url, ORDER_STORE: join(folder.path, 'orders') };
+  await using facade = await startFacadeProcess(environment, ['--watch']);
+  const { data } = await facade.query('mutation { newOrderKey }');
+  expect(data.newOrderKey).toEqual(expect.any(String));
+  // SIGKILL would end the watching process alone.
+  facade.signal('SIGTERM');
+  await facade.ended();
+});
+
 test('in production wrong settings are reported only in the log', async () => {
   const { code, stdout, problems } = await failedStart({
     NODE_ENV: 'production',
