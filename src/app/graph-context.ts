@@ -28,11 +28,12 @@ export class GraphContext extends Context implements OperationContext {
 
   /** Returns a factory for the contexts of events. An event reads again, and has no trace, because its request has ended. */
   eventContexts(): () => Context {
-    const { services, notes } = this;
+    const { services } = this;
+    const { summary } = this.operation.transport;
     const { token, signal, sender, requestId, forwarded } = this.caller;
     const caller = { token, signal, sender, requestId, forwarded };
     // The operation's own context must not live as long as the subscription.
-    return () => new Context(services, caller, notes);
+    return () => new Context(services, caller, summary);
   }
 
   protected override createScope(): Scope {

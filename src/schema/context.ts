@@ -24,7 +24,7 @@ interface RequestNotes {
 export class Context implements ReadRecord {
   readonly services: Services;
   protected readonly caller: RequestCaller;
-  protected readonly notes: RequestNotes;
+  readonly #notes: RequestNotes;
   /** Null before the first entry: most requests have one entry, and a growing array costs more. */
   #entries: ReceiptEntry[] | null = null;
   /** The scope in which the next write is sent. */
@@ -35,7 +35,7 @@ export class Context implements ReadRecord {
   constructor(services: Services, caller: RequestCaller, notes: RequestNotes) {
     this.services = services;
     this.caller = caller;
-    this.notes = notes;
+    this.#notes = notes;
   }
 
   /** The plan of the operation, or of a root field that has a separate plan, as each mutation field has. */
@@ -44,7 +44,7 @@ export class Context implements ReadRecord {
   }
 
   identified(viewer: Viewer): void {
-    this.notes.claimedAccount ??= textOf(viewer[LOGIN]);
+    this.#notes.claimedAccount ??= textOf(viewer[LOGIN]);
   }
 
   /** The reads available to the fields being resolved now. */
@@ -121,7 +121,7 @@ export class Context implements ReadRecord {
   }
 
   #called(entry: ReceiptEntry): void {
-    this.notes.called(entry);
+    this.#notes.called(entry);
     if (HELD_BACK.has(entry.outcome)) return;
     if (this.#entries === null) this.#entries = [entry];
     else this.#entries.push(entry);
