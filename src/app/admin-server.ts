@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
-import type { Readiness } from '../engine/index.ts';
+import type { Readiness } from '../lib/readiness.ts';
 
 /** The operators' listener: metrics and details that the public must not see. `build` distinguishes replicas. */
 export function createAdminServer(

@@ -19,4 +19,3 @@ export { type Site, wantsPage } from './http/routes.ts';
 export { ServerMetrics } from './requests/access-log.ts';
 export { CONNECTIONS, type ConnectionBounds } from './requests/open-connections.ts';
 export { type AllowedOrigins, isAllowedPage } from './requests/origins.ts';
-export { Readiness } from './requests/readiness.ts';

@@ -4,7 +4,7 @@ import type { RequestCaller } from '../../lib/limits/request-caller.ts';
 import { chain, type MaybePromise } from '../../lib/maybe-promise.ts';
 import { type Body, type Encoding, PACK_FROM_BYTES, pack } from '../../lib/pack.ts';
 import type { Refusal } from '../core/errors.ts';
-import { clientIn, RequestSummary } from '../core/request-summary.ts';
+import { namingIn, RequestSummary } from '../core/request-summary.ts';
 import type { Connection } from '../requests/open-connections.ts';
 import { tokenOf } from '../requests/tokens.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
@@ -17,12 +17,7 @@ const GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;\s*q=(?:[1-9]|0?\.\d*[1-9]))/i;
 /** Node writes a text faster than bytes. A longer text would take much of the heap until its client has read it. */
 const MAX_TEXT_BYTES = 65_536;
 
-export const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
-const SAFE_HEADERS = {
-  vary: VARY,
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-};
+const SAFE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
 
 /** A request over HTTP: its caller, its summary and its response. */
 export class HttpExchange {
@@ -55,7 +50,8 @@ export class HttpExchange {
     this.disconnected = this.#disconnecting.signal;
     this.request = request;
     this.connection = connection;
-    this.summary = new RequestSummary(headers['x-request-id'], method, clientIn(headers));
+    const naming = namingIn((name) => headers[name]);
+    this.summary = new RequestSummary(headers['x-request-id'], method, naming);
     const { requestId } = this.summary;
     this.caller = {
       token,

@@ -5,7 +5,7 @@ import { overLimit } from '../core/errors.ts';
 import { crossSite, duplicateHeader, isAllowedOrigin, isCrossSite } from '../requests/origins.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 import { answerGraphQL } from './graphql-endpoint.ts';
-import { type HttpExchange, VARY } from './http-exchange.ts';
+import type { HttpExchange } from './http-exchange.ts';
 
 /** Pages and files that are served in addition to GraphQL. */
 export interface Site {
@@ -19,6 +19,7 @@ export interface RouteServices extends TransportServices {
   readonly sdl: string | null;
 }
 
+const VARY = 'Authorization, Accept, Accept-Encoding, Origin';
 // GraphQL clients send these by themselves: the token, Apollo's names and CSRF header, W3C and Sentry tracing.
 const REQUEST_HEADERS = [
   'authorization, content-type, x-request-id',
@@ -52,8 +53,8 @@ export class Routes {
     const client = clientOf(exchange.caller);
     // Requests that other sites' pages make a browser send are counted apart from the requests of its user.
     const isWithin = limits.takeMessage(isForeign ? regarding(client, 'cross-site') : client);
+    exchange.headers.vary = this.#vary;
     this.#setCorsHeaders(exchange);
-    if (this.#vary !== VARY) exchange.headers.vary = this.#vary;
     // If the preflight failed, a page could not read why its request is refused.
     const isPreflight = request.method === 'OPTIONS' && !isForeign;
     const mayPass = isPreflight || path.startsWith('/health/');

@@ -4,14 +4,12 @@ import { steadyClock } from '../../lib/clock.ts';
 import type { Client, Token } from '../../lib/limits/request-caller.ts';
 import type { EngineLimiter } from '../core/limits.ts';
 
-export const MAX_BYTES = 134_217_728;
-
 /** The bounds of connections that are the same for every installation; tests lower them. */
 export const CONNECTIONS = {
   /** The maximum of open connections, WebSockets included. Node closes further ones as soon as they are accepted. */
   most: 20_000,
   /** The limit of all connections' unread bytes and unfinished requests and messages together. */
-  heldBytes: MAX_BYTES,
+  heldBytes: 134_217_728,
   /** A WebSocket with more unread bytes is not read, and its operations and events wait. */
   unreadBytes: 262_144,
   /** How long unread bytes may stay without moving. */

@@ -1,6 +1,7 @@
 import type { HeaderForwarding } from '../../lib/forwarded-headers.ts';
 import type { Token, TokenStatus } from '../../lib/limits/request-caller.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Readiness } from '../../lib/readiness.ts';
 import type { OperationServices } from '../admission/admission.ts';
 import type { ErrorMetrics } from '../core/error-masking.ts';
 import type { Pipeline } from '../execution/pipeline.ts';
@@ -8,7 +9,6 @@ import type { AccessLog, ServerMetrics } from './access-log.ts';
 import type { ClientAddresses } from './client-address.ts';
 import type { CONNECTIONS, OpenConnections } from './open-connections.ts';
 import type { AllowedOrigins } from './origins.ts';
-import type { Readiness } from './readiness.ts';
 import type { AuthCookie } from './tokens.ts';
 
 /** The parts and options that all transports use. */

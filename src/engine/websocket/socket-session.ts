@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type RequestCaller, toToken } from '../../lib/limits/request-caller.ts';
-import {
-  CLIENT_NAME,
-  CLIENT_VERSION,
-  type ClientNaming,
-  clientIn,
-  clientNaming,
-} from '../core/request-summary.ts';
+import { type ClientNaming, namingIn } from '../core/request-summary.ts';
 import { tokenText } from '../requests/tokens.ts';
 import type { TransportServices } from '../requests/transport-services.ts';
 
@@ -37,7 +31,7 @@ export class SocketSession {
     this.requestId = headers['x-request-id'];
     const { origin } = headers;
     this.caller = { token: null, sender: addresses.senderOf(request) };
-    this.naming = clientIn(headers);
+    this.naming = namingIn((name) => headers[name]);
     // A browser names the page in `Origin`, and foreign pages were refused. If `Origin` is missing, another page may have
     // sent the cookie.
     this.#cookieText = cookie?.textIn(origin === undefined ? '' : (headers.cookie ?? ''));
@@ -61,7 +55,7 @@ export class SocketSession {
       forwarded,
     };
     if (textIn(params, 'ontokenend') === 'error') this.onTokenEnd = 'error';
-    this.naming ??= clientNaming(textIn(params, CLIENT_NAME), textIn(params, CLIENT_VERSION));
+    this.naming ??= namingIn((name) => textIn(params, name));
     return true;
   }
 }

@@ -34,14 +34,13 @@ export class WebSocketEndpoint {
 
   constructor(services: TransportServices) {
     this.#services = services;
-    const refusalOf = (request: IncomingMessage) => this.#refusalOf(request);
     this.#server = new WebSocketServer({
       noServer: true,
       maxPayload: services.maxBodyBytes,
       ...MORE_OPTIONS,
       perMessageDeflate: PER_MESSAGE_DEFLATE,
-      verifyClient({ req }, answer) {
-        const refusal = refusalOf(req);
+      verifyClient: ({ req }, answer) => {
+        const refusal = this.#refusalOf(req);
         if (refusal === null) return answer(true);
         const { errors, status, headers } = refusal;
         // Without a content type `ws` would call it an HTML page.
