@@ -11,20 +11,20 @@ import { startTestRedis } from '../../support/redis.ts';
 import { withResources } from '../opened-records.ts';
 import { rejected, request, reserved } from '../order-records-contract.ts';
 import { itIsAStoreOfOrderRecords } from '../store-contract.ts';
-import { openOperator, openReplica, recordName } from './replica.ts';
+import { openOperator, openReadyReplica, openReplica, recordName } from './replica.ts';
 
 describeWithRedis('order records in Redis', (serverPath) => {
   itIsAStoreOfOrderRecords(
     async (max, maxPerAccount = max) => {
       const redis = await startTestRedis(serverPath);
-      const { records } = await openReplica(redis.url, { max, maxPerAccount });
+      const { records } = await openReadyReplica(redis.url, { max, maxPerAccount });
       return withResources(records, redis);
     },
     async () => {
       const redis = await startTestRedis(serverPath);
       const bounds = { max: 2_000, maxPerAccount: 2_000 };
-      const maker = await openReplica(redis.url, bounds);
-      const other = await openReplica(redis.url, bounds);
+      const maker = await openReadyReplica(redis.url, bounds);
+      const other = await openReadyReplica(redis.url, bounds);
       const operator = await openOperator(redis.url);
       return {
         replicas: [maker.records, other.records],
