@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { SESSION } from '../../../src/gateway/operations/get-session.ts';
 import { OPERATIONS, READ_NAMES, type ReadName } from '../../../src/gateway/operations.ts';
 import type { Fault } from '../../../src/sandbox/faults.ts';
 import { runCli } from '../../support/run-cli.ts';
@@ -109,14 +108,4 @@ test.each([
   await using proxy = await startScriptedGateway((socket) => socket.end(response));
   expect((await checkOf(proxy)).problems[0]).toMatch(problem);
   expect(proxy.requests).toHaveLength(1);
-});
-
-test('a group that is unsafe in a path is never sent', async () => {
-  await using gateway = await startGateway();
-  const { login, group } = SESSION.names;
-  const body = { [login]: 700001, [group]: '../..' };
-  gateway.fail({ operation: 'getSession', kind: 'status', status: 200, body, login: 700001 });
-  const { problems } = await checkOf(gateway);
-  expect(problems).toContainEqual(expect.stringMatching(/^op 1: Nothing was sent: .*"group"/));
-  expect(gateway.calls('getAllTickers')).toBe(0);
 });

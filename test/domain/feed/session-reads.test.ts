@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { OpenPositionsOptions } from '../../../src/domain/feed/open-positions.ts';
 import { inSnapshot } from '../../../src/gateway/operations/holdings.ts';
-import { TOKEN_TEXT } from '../../../src/lib/account.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { createLiveBench, LOGIN } from './live-bench.ts';
 import { gatewayError, order, position } from './scripted-gateway.ts';
@@ -189,32 +188,6 @@ test('a cursor of the account resumes the account, but not a subscription to its
     orders: { closed: ['o'] },
   });
   expect(other.events[0]).toMatchObject({ snapshot: true, orders: null, session: null });
-});
-
-test('tokens without proof get no changes of the account', async () => {
-  const proofMs = 8_000;
-  const bench = await followAsPhone({ proofMs });
-  const { clock, gateway, viewer, followAccount } = bench;
-  const tablet = followAccount(viewer('lapsed'));
-  await clock.advance(0);
-  gateway.fault = gateway.sessionFault = ({ token }) =>
-    token[TOKEN_TEXT] === 'token of lapsed' ? gatewayError('unavailable') : null;
-  await clock.advance(proofMs);
-  const before = tablet.last;
-  const known = tablet.events.length;
-  executeOrder(bench);
-  await clock.advance(40_000);
-  expect(tablet.events.length).toBeGreaterThan(known);
-  for (const event of tablet.events.slice(known)) {
-    expect(event).toMatchObject({
-      status: 'DELAYED',
-      upserted: [],
-      opened: [],
-      closed: [],
-      orders: { upserted: [], closed: [], fetchedAt: before?.orders?.fetchedAt },
-    });
-    expect(event.session).toBe(before?.session);
-  }
 });
 
 test.each<[string, Partial<OpenPositionsOptions>, number]>([

@@ -296,19 +296,6 @@ function refusals(text: string) {
   );
 }
 
-test('a chain of fragments that each spread the next fragment twice is refused before it is expanded', () => {
-  const last = 20;
-  const selectionsOf = (index: number) =>
-    index === last ? 'a: id' : `...F${index + 1} ...F${index + 1}`;
-  const links = repeat(
-    last + 1,
-    (index) => `fragment F${index} on Node { ${selectionsOf(index)} }`,
-  );
-  const refused = new Map(refusals(`{ node { ...F0 } } ${links}`) as [string, number][]);
-  // Counting ends just above the limit of 10,000 selections.
-  expect(refused.get('selections')).toBe(10_001);
-});
-
 test.each([
   ['one fragment', '{ ...A } fragment A on Query { ...A }'],
   [

@@ -202,18 +202,6 @@ describe('no breaker opens because of', () => {
     expect(gateway.requests).toEqual([]);
     expect(open.circuitChanges).toEqual([]);
   });
-
-  test('failed calls without a proved account', async () => {
-    await using gateway = await startScriptedGateway(down);
-    await using open = openResilient(gateway.url);
-    for (let network = 1; network <= 30; network += 1) {
-      const sender = { address: `2001:db8:${network}::1`, userAgent: null };
-      const device = { deviceId: 'd' };
-      await wordFor(open.client.write({ token: null, sender }, OPERATIONS.registerDevice, device));
-    }
-    expect(gateway.requests).toHaveLength(30);
-    expect(open.circuitChanges).toEqual([]);
-  });
 });
 
 describe('a sign-in', () => {
