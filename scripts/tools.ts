@@ -28,6 +28,7 @@ const TOOLS: readonly Tool[] = [
 ];
 
 const missing = TOOLS.filter(({ path }) => path === null);
+if (missing.length === 0) process.stderr.write('No program is missing.\n');
 for (const [index, { variable, packages }] of missing.entries()) {
   const note = `${index + 1} of ${missing.length}`;
   const isNamed = Boolean(process.env[variable]);

@@ -48,6 +48,24 @@ test('npm run tools installs what is missing as root, and otherwise says what to
   }
 });
 
+test('npm run tools says so if every program is there', () => {
+  const names = [
+    'REDIS_SERVER',
+    'HAPROXY',
+    'DOCKER_COMPOSE',
+    'CHROMIUM',
+    'PROMTOOL',
+    'ALERTMANAGER',
+  ];
+  const variables = [...names, 'JAVAC', 'MAVEN'].map((name) => [`${name}_PATH`, process.execPath]);
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/tools.ts'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: Object.fromEntries(variables),
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: 'No program is missing.\n' });
+});
+
 test('a project of any size passes the check of the sizes, which prints them', () => {
   const run = (command: string, ...args: readonly string[]) =>
     spawnSync(command, args, { cwd: folder.path, encoding: 'utf8' });
