@@ -39,12 +39,13 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** Serves a schema over HTTP, event streams and WebSockets. It does not listen yet. */
 export function createEngine(options: EngineOptions) {
-  const { log, limiter, connections, authCookie, errorMetrics, metrics, plugins } = options;
-  const { clock } = connections;
+  const { log, limiter, authCookie, errorMetrics, metrics, plugins } = options;
+  const { logSample, logAccountKey, describe } = options;
+  const { clock, heldBytes, unreadMs } = options.connections;
   warnOfUnusedHooks(plugins, log);
   const cookie = authCookie && createAuthCookie(authCookie);
   const limits = new ClientLimits(limiter);
-  const masking = new ErrorMasking({ ...options, metrics: errorMetrics });
+  const masking = new ErrorMasking({ log, metrics: errorMetrics, describe });
   const services = {
     ...options,
     pipeline: new Pipeline({ ...options, limits, masking }, plugins),
@@ -52,13 +53,14 @@ export function createEngine(options: EngineOptions) {
     masking,
     addresses: new ClientAddresses(options.trustedProxies, log),
     openConnections: new OpenConnections({
-      ...connections,
+      heldBytes,
+      unreadMs,
       limiter,
       onCut: (reason) => metrics.connectionsCut.inc({ reason }),
     }),
     cookie,
     forwarding: createHeaderForwarding(options.forwardHeaders),
-    accessLog: new AccessLog({ ...options, clock }),
+    accessLog: new AccessLog({ log, clock, metrics, logSample, logAccountKey }),
   };
   return { ...services, server: new HttpServer(services) };
 }
