@@ -26,8 +26,8 @@ const SOON_MS = 4_000;
 const SILENCE_MS = 5_000;
 /** The longest: a heartbeat, and five seconds more. */
 const MAX_SILENCE_MS = 20_000;
-/** After this many failures in a row pauses and waits are longer, for a slow network. */
-const PATIENT_AFTER = 10;
+/** After this time since the start or the last answer pauses and waits are longer, for a slow network. */
+const PATIENT_AFTER_MS = 60_000;
 const STRETCH = 5;
 
 /**
@@ -45,10 +45,11 @@ export class SteadySubscription<Data> {
   #cancel: () => void = () => {};
   #opened = 0;
   #failures = 0;
-  #answeredAt = 0;
+  #answeredAt: number;
 
   constructor(options: SteadyOptions<Data>) {
     this.#options = options;
+    this.#answeredAt = options.environment.uptime();
     this.#open();
   }
 
@@ -119,14 +120,14 @@ export class SteadySubscription<Data> {
   #dead(): void {
     const { client, sink } = this.#options;
     this.end();
-    this.#failures += 1;
     client.terminate?.();
     this.#open();
     sink.disconnected?.(networkError('The connection was silent.'));
   }
 
   get #soonMs(): number {
-    return this.#failures < PATIENT_AFTER ? SOON_MS : STRETCH * SOON_MS;
+    const silentMs = this.#options.environment.uptime() - this.#answeredAt;
+    return silentMs < PATIENT_AFTER_MS ? SOON_MS : STRETCH * SOON_MS;
   }
 
   #wait(ms: number, task: () => void): void {

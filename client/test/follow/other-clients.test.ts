@@ -144,7 +144,7 @@ describeInBrowser(`positions by other clients${reason}`, (browser) => {
     ['the service is away for 16 s', AWAY_MS, () => samples.line.refuse()],
     ['the line is silent for 45 s', SILENT_MS, () => samples.line.silence()],
   ])(
-    '%s: OFFLINE within 10 s, LIVE within 5 s of the return, with the rows of a query',
+    '%s: OFFLINE within 10 s, LIVE within 10 s of the return, with the rows of a query',
     async (_, ms, cut) => {
       await using opened = await openPages();
       const { pages } = opened;
@@ -170,7 +170,7 @@ describeInBrowser(`positions by other clients${reason}`, (browser) => {
             client,
           ).toEqual(['OFFLINE', 'LIVE']);
           expect(took[0], client).toBeLessThan(10_000);
-          expect(took[1], client).toBeLessThan(5_000);
+          expect(took[1], client).toBeLessThan(10_000);
         }),
       );
       for (const { page, client } of pages)
