@@ -29,7 +29,7 @@ export const LONG_SUITES: readonly string[] = [
 
 /** The long suites that CI has time for: of the pages, of the packages, of sockets, and of orders over another version or a shutdown. */
 const SUITES_OF_CI: readonly string[] = [
-  'client/test/frameworks/frameworks.test.ts',
+  'client/test/frameworks/forms.test.ts',
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',
   'test/end-to-end/chaos/sockets.test.ts',

@@ -1,5 +1,4 @@
 import type { InstalledApp } from '../support/installed-app.ts';
-import { NEXT_APP, NEXT_SERVER } from './next-app.ts';
 
 /** An app whose files are those of a page of the documentation. */
 export interface FormApp {
@@ -17,9 +16,22 @@ export interface FormApp {
 }
 
 const next: FormApp = {
-  ...NEXT_APP,
+  name: 'Next',
   page: 'docs/next.md',
-  serve: NEXT_SERVER,
+  packages: 'next-packages',
+  env: { NEXT_TELEMETRY_DISABLED: '1' },
+  async create(app) {
+    const options = '--yes --ts --app --no-tailwind --no-linter --no-src-dir --skip-install';
+    await app.create('create-next-app/dist/index.js', 'app', ...options.split(' '));
+    // The layout of a new app would fetch its fonts in the build.
+    app.write(
+      'app/layout.tsx',
+      `export default ({ children }: { children: React.ReactNode }) =>
+  <html lang="en"><body>{children}</body></html>;`,
+    );
+  },
+  build: ['next/dist/bin/next', 'build'],
+  serve: ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'],
 };
 
 const svelteKit: FormApp = {
