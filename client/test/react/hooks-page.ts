@@ -29,7 +29,6 @@ export const hooksApp = (executablePath: string): ExampleApp =>
 export async function openHooksPage(app: ExampleApp, view: View | null = null) {
   const page = await app.open();
   const sent: string[] = [];
-  const bodies: string[] = [];
   let open = 0;
   page.on('websocket', (socket) => {
     open += 1;
@@ -38,7 +37,6 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
       open -= 1;
     });
   });
-  page.on('request', (request) => bodies.push(request.postData() ?? ''));
   await page.waitForFunction(() => 'testPage' in window);
   const hooks = {
     page,
@@ -48,8 +46,6 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
     get open() {
       return open;
     },
-    /** HTTP requests with an operation of this name. */
-    requests: (operation: string) => bodies.filter((body) => body.includes(operation)).length,
     call: async <Name extends Methods>(name: Name, ...args: Parameters<TestPage[Name]>) =>
       (await page.evaluate(
         ([method, given]) => {
@@ -57,15 +53,11 @@ export async function openHooksPage(app: ExampleApp, view: View | null = null) {
         },
         [name, args] as const,
       )) as Awaited<ReturnType<TestPage[Name]>>,
-    async signIn(email: string | null) {
-      const token = email === null ? null : app.facade.sandbox.token({ email });
+    async signIn(email: string) {
+      const token = app.facade.sandbox.token({ email });
       await page.evaluate((given) => {
         window.testPage.token = given;
       }, token);
-    },
-    async changeUser(email: string | null) {
-      await hooks.signIn(email);
-      await hooks.call('tokenChanged');
     },
     /** Waits until the first component of this kind shows the wanted value, and returns it. */
     shows: <T>(kind: string, wanted: ((value: T) => boolean) | Partial<T>) =>

@@ -23,7 +23,7 @@ describeWithChromium('in a browser', (executablePath) => {
   const app = hooksApp(executablePath);
 
   describe('usePositions', () => {
-    test('two components in strict mode share one subscription, and see the market move', async () => {
+    test('two components in strict mode share one subscription, see the market move, and can change their interval', async () => {
       const hooks = await openHooksPage(app, { positions: 2 });
       const first = await hooks.shows<List>('positions', isLive);
       const renders = await hooks.call('renders');
@@ -38,7 +38,14 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(texts[0]).toBe(texts[1]);
       expect(framesOf(hooks, 'subscribe')).toHaveLength(1);
       expect(framesOf(hooks, 'complete')).toEqual([]);
+      await hooks.call('show', { positions: 1, intervalMs: 200 });
+      await eventually(() => expect(framesOf(hooks, 'complete')).toHaveLength(1));
+      // A subscription with another interval resumes at the cursor.
+      const resumed = { after: expect.any(String), intervalMs: 200 };
+      expect(framesOf(hooks, 'subscribe')[1].payload.variables).toMatchObject(resumed);
       expect(hooks.open).toBe(1);
+      await hooks.call('show', null);
+      await eventually(() => expect(hooks.open).toBe(0));
     });
 
     test('a component of one position or a selection renders only when the position or the selection has changed', async () => {
@@ -60,30 +67,6 @@ describeWithChromium('in a browser', (executablePath) => {
       expect(now?.profit).not.toBe(before?.profit);
       expect(await hooks.call('counts')).toBe(counts);
       expect(framesOf(hooks, 'subscribe')).toHaveLength(1);
-    });
-
-    test('positions and account share one socket, which stays open for another interval and closes after the last unmount', async () => {
-      const hooks = await openHooksPage(app, { positions: 2, accounts: 2 });
-      await hooks.shows<List>('positions', isLive);
-      await hooks.shows<{ balance?: number }>('account', ({ balance }) => balance !== undefined);
-      const texts = await hooks.page.locator('output.account').allTextContents();
-      const account = { status: 'LIVE', positions: 6, orders: 3, balance: 50_000 };
-      expect(texts.map((text) => JSON.parse(text))).toEqual([account, account]);
-      expect(framesOf(hooks, 'subscribe')).toHaveLength(2);
-      await hooks.call('show', { positions: 1, accounts: 1 });
-      app.facade.sandbox.tick();
-      await hooks.shows<List>('positions', isLive);
-      expect(framesOf(hooks, 'complete')).toEqual([]);
-      await hooks.call('show', { positions: 1, accounts: 1, intervalMs: 200 });
-      await eventually(() => expect(framesOf(hooks, 'complete')).toHaveLength(1));
-      const [, , third, ...others] = framesOf(hooks, 'subscribe');
-      // A subscription with another interval resumes at the cursor.
-      const resumed = { after: expect.any(String), intervalMs: 200 };
-      expect(third.payload.variables).toMatchObject(resumed);
-      expect(others).toEqual([]);
-      expect(hooks.open).toBe(1);
-      await hooks.call('show', null);
-      await eventually(() => expect(hooks.open).toBe(0));
     });
 
     test('another client replaces the first, whose connection is closed', async () => {

@@ -1,7 +1,6 @@
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
-import type { RequestOptions } from '../../../src/core.ts';
-import { type Client, type ClientOptions, createClient } from '../../../src/create-client.ts';
+import { type Client, createClient } from '../../../src/create-client.ts';
 import type { OrderInput } from '../../../src/orders/order-input.ts';
 import { app, shown, type View } from './view.ts';
 
@@ -9,12 +8,12 @@ const container = document.getElementById('root') as HTMLElement;
 let root: Root | null = null;
 let client = makeClient();
 
-function makeClient(own: Partial<ClientOptions['environment']> = {}): Client {
+function makeClient(): Client {
   return createClient({
     url: import.meta.env.VITE_GRAPHQL_URL,
     token: () => page.token,
     // Without randomness there is no pause between repeats.
-    environment: { random: () => 0, ...own },
+    environment: { random: () => 0 },
   });
 }
 
@@ -23,10 +22,6 @@ const page = {
   token: null as string | null,
   newClient() {
     client = makeClient();
-  },
-  ask: async (options: RequestOptions = {}) => {
-    const { errors } = await client.query('{ session { id } }', undefined, options);
-    return errors.map(({ code }) => code);
   },
   /** Without a view the app is unmounted. */
   show(view: View | null): void {
@@ -48,7 +43,6 @@ const page = {
     return html;
   },
   follow: () => void client.positions(() => {}),
-  tokenChanged: () => client.tokenChanged(),
   place: async (input: OrderInput): Promise<string> =>
     (await shown.ticket?.place(input))?.status ?? 'none',
   retry: async (): Promise<string | null> => (await shown.ticket?.retry())?.status ?? null,

@@ -1,12 +1,11 @@
 import { createElement, type ReactElement, StrictMode, useState } from 'react';
 import type { Client } from '../../../src/create-client.ts';
 import { TradingGraphProvider } from '../../../src/react/provider.ts';
-import { useAccount, useLive, usePosition, usePositions } from '../../../src/react/use-live.ts';
+import { useLive, usePosition, usePositions } from '../../../src/react/use-live.ts';
 import { type TicketForm, useOrders, useTicket } from '../../../src/react/use-ticket.ts';
 
 export interface View {
   readonly positions?: number;
-  readonly accounts?: number;
   readonly ticket?: boolean;
   /** A position to show separately, with the number of all positions. */
   readonly apart?: string;
@@ -26,19 +25,15 @@ export interface Shown {
 export const shown: Shown = { ticket: null, renders: 0, counts: 0 };
 
 export function app(client: Client, view: View): ReactElement {
-  const { positions = 0, accounts = 0, ticket = false, intervalMs } = view;
+  const { positions = 0, ticket = false, intervalMs } = view;
   const lists = Array.from({ length: positions }, (_, at) =>
     createElement(PositionList, {
       key: `positions-${at}`,
       ...(intervalMs !== undefined && { intervalMs }),
     }),
   );
-  const whole = Array.from({ length: accounts }, (_, at) =>
-    createElement(Account, { key: `account-${at}` }),
-  );
   const children = [
     ...lists,
-    ...whole,
     ticket && createElement(Order, { key: 'ticket' }),
     view.apart && createElement(Apart, { key: 'apart', id: view.apart }),
     view.apart && createElement(Count, { key: 'count' }),
@@ -67,21 +62,6 @@ function Count(): ReactElement {
   const { count } = useLive(({ positions }) => ({ count: positions?.length ?? null }));
   shown.counts += 1;
   return createElement('output', { className: 'count' }, JSON.stringify({ count }));
-}
-
-function Account(): ReactElement {
-  const { status, positions, orders, session } = useAccount();
-  const shownOrders = orders?.length ?? null;
-  return createElement(
-    'output',
-    { className: 'account' },
-    JSON.stringify({
-      status,
-      positions: positions?.length,
-      orders: shownOrders,
-      balance: session?.balance,
-    }),
-  );
 }
 
 function Order(): ReactElement {
