@@ -1,21 +1,15 @@
-import { expect, test } from 'vitest';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
-import { createScriptedClock } from '../../../test/support/scripted-clock.ts';
 import { startedForEach } from '../../../test/support/started.ts';
-import type { OrderProgress } from '../../src/orders/ticket.ts';
+import type { OwnEnvironment } from '../../src/environment.ts';
+import { PING } from '../../src/request/ping.ts';
+import { fakeClient } from '../../src/testing/fake-client.ts';
 import { ACCEPTED, buying, startPhone } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 /** The default of five seconds could pass on a busy machine. */
 const PATIENT = { maxWaitMs: 60_000 };
 const phone = startedForEach(startPhone);
-
-/** The option `onProgress`, and the list in which it collects an order's progress. */
-function recordedProgress() {
-  const steps: OrderProgress[] = [];
-  return { steps, onProgress: (progress: OrderProgress) => void steps.push(progress) };
-}
 
 test.each([
   ['unanswered', fetch],
@@ -25,7 +19,8 @@ test.each([
   async (_, fetching) => {
     const { orders } = await phone.openKnown({}, { fetch: fetching });
     phone.line.next.push('dead');
-    const { steps, onProgress } = recordedProgress();
+    const steps: string[] = [];
+    const onProgress = (step: string) => void steps.push(step);
     const outcome = await orders.ticket(PATIENT).place(buying('dead'), { onProgress });
     expect(outcome).toMatchObject({ status: 'accepted', replayed: false });
     expect([phone.line.sockets, phone.line.orders]).toEqual([1, 1]);
@@ -44,94 +39,37 @@ function withoutPings(...[input, init]: Parameters<typeof fetch>): Promise<Respo
 
 /** A round trip that is so long that the client considers the connection dead. */
 const SLOW_MS = 3_200;
-/** How far the device's clock advances at once. */
-const STEP_MS = 100;
 
-/** A WebSocket whose handshake is never answered, as behind some proxies. */
-class SilentSocket extends EventTarget {
-  send() {}
-  close() {}
+/** A phone that knows its account, and the kinds of requests that it sends from then on. */
+async function knownPhone(environment: OwnEnvironment = {}) {
+  const fake = fakeClient({ client: { environment } });
+  onTestFinished(() => fake.client.dispose());
+  await fake.client.query('{ a }', undefined, { account: 'nobody' });
+  return { ...fake, network: fake.market.network, sent: [] as string[] };
 }
 
-/** A device whose clock stands still while the service works: a busy machine must not look like a slow connection. */
-function createDevice(fetching: typeof fetch, WebSocket: typeof globalThis.WebSocket | null) {
-  const clock = createScriptedClock(systemClock.now());
-  /** The number of requests that the service is answering, and of open WebSockets. */
-  let underWay = 0;
-  const answerOf = async (...request: Parameters<typeof fetch>) => {
-    underWay += 1;
-    try {
-      const answer = await fetching(...request);
-      return new Response(await answer.text(), answer);
-    } finally {
-      underWay -= 1;
-    }
-  };
-  const travel = () => new Promise<void>((resolve) => clock.after(device.roundTripMs / 2, resolve));
-  const travelling: typeof fetch = (input, { signal, ...init } = {}) =>
-    new Promise((resolve, reject) => {
-      signal?.addEventListener('abort', () => reject(new Error('aborted')));
-      if (device.roundTripMs === Number.POSITIVE_INFINITY) return;
-      const answering = travel().then(() => answerOf(input, init));
-      answering.then((answer) => travel().then(() => resolve(answer)), reject);
-    });
-  const device = {
-    clock,
-    /** The round trip of each request, even if the client gives the request up; infinite if the connection is dead. */
-    roundTripMs: 0,
-    environment: {
-      fetch: travelling,
-      WebSocket: WebSocket && timed(WebSocket),
-      now: clock.date,
-      uptime: clock.now,
-      after: clock.after,
-    },
-    /** Advances the clock until an order has an outcome. */
-    async outcomeOf<T>(placing: Promise<T>) {
-      let isSettled = false;
-      const settle = () => {
-        isSettled = true;
-      };
-      placing.then(settle, settle);
-      await eventually(async () => {
-        if (underWay === 0) await clock.advance(STEP_MS);
-        return isSettled;
-      });
-      return placing;
-    },
-  };
-  return device;
-
-  function timed(Socket: typeof globalThis.WebSocket) {
-    return class extends Socket {
-      constructor(...given: ConstructorParameters<typeof globalThis.WebSocket>) {
-        super(...given);
-        // A `SilentSocket` is not counted, because it never closes.
-        if (!(this instanceof globalThis.WebSocket)) return;
-        underWay += 1;
-        this.addEventListener('close', () => {
-          underWay -= 1;
-        });
-      }
-    };
-  }
-}
-
-test.each([
+test.each<[string, OwnEnvironment, number]>([
   // An app that passes `globalThis.WebSocket` passes undefined if the platform has none.
-  ['undefined', undefined as unknown as null],
-  ['one without an answer', SilentSocket as unknown as typeof WebSocket],
+  ['undefined', { WebSocket: undefined }, 0],
+  ['one without an answer', {}, 2],
 ])(
   'an order on a slow connection gets its outcome without a working WebSocket: %s',
-  async (_, WebSocket) => {
-    const device = createDevice(fetch, WebSocket);
-    const { orders, core } = phone.open({}, device.environment);
-    await device.outcomeOf(core.account());
-    device.roundTripMs = SLOW_MS;
-    const ticket = orders.ticket(PATIENT);
-    const placing = ticket.place(buying('slow line'), { withinMs: 120_000 });
-    expect(await device.outcomeOf(placing)).toMatchObject(ACCEPTED);
-    expect(phone.app.sandbox.orders()).toHaveLength(1);
+  async (_, platform, pings) => {
+    const { client, market, network, sent } = await knownPhone(platform);
+    network.handshake = 'silence';
+    network.server = {
+      asked(request) {
+        sent.push(request.query);
+        network.time.after(SLOW_MS, () => market.asked(request));
+      },
+      subscribed() {},
+      refuses: () => null,
+    };
+    const placing = client.orders.ticket(PATIENT).place(buying('slow line'), { withinMs: 120_000 });
+    await market.accept();
+    expect(await placing).toMatchObject(ACCEPTED);
+    // A ping asks whether the connection is dead, which is of no use without another one.
+    expect(sent.filter((query) => query === PING)).toHaveLength(pings);
   },
 );
 
@@ -164,24 +102,20 @@ test('while the gateway is slow the client stays on its connection, even if a pr
 });
 
 test('an order whose WebSocket opens after a sleep of an hour is not sent', async () => {
-  let messages = 0;
-  class Sleepy extends WebSocket {
-    constructor(...given: ConstructorParameters<typeof WebSocket>) {
-      super(...given);
-      this.addEventListener('message', () => {
-        messages += 1;
-        // The device sleeps when the first message, the acknowledgement, arrives.
-        if (messages === 1) device.clock.setDate(HOUR_MS);
-      });
-    }
-  }
-  const device = createDevice(fetch, Sleepy);
-  const { orders, core } = phone.open({}, device.environment);
-  await device.outcomeOf(core.account());
-  device.roundTripMs = Number.POSITIVE_INFINITY;
-  const placing = orders.ticket({ maxWaitMs: 2_000 }).place(buying('an hour later'));
-  expect(await device.outcomeOf(placing)).toMatchObject({ status: 'unknown' });
-  // Nothing was sent after the acknowledgement, so no other message has arrived.
-  expect(messages).toBe(1);
-  expect(phone.app.sandbox.orders()).toEqual([]);
+  const { client, market, network, sent } = await knownPhone();
+  network.server = {
+    // The connection of `fetch` is dead.
+    asked() {},
+    // The phone sleeps until the acknowledgement.
+    refuses() {
+      network.deviceAheadMs += HOUR_MS;
+      network.serverAheadMs += HOUR_MS;
+      return null;
+    },
+    subscribed: ({ query }) => void sent.push(query),
+  };
+  const placing = client.orders.ticket({ maxWaitMs: 2_000 }).place(buying('an hour later'));
+  await market.pass(120);
+  expect(await placing).toMatchObject({ status: 'unknown' });
+  expect([network.tried > 0, sent]).toEqual([true, []]);
 });
