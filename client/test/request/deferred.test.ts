@@ -1,5 +1,5 @@
-import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
+import { ApolloClient, CombinedGraphQLErrors, gql, InMemoryCache } from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { afterEach, expect, test } from 'vitest';
 import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp } from '../../../test/support/app.ts';
@@ -24,31 +24,6 @@ fragment Payout on Query { customerId withdrawalMethods { id } }`;
 
 // biome-ignore lint/suspicious/noExplicitAny: each library has a type of its own for a result
 type Data = any;
-
-// The 2022 format over the client's link is tested below.
-test('Apollo Client 4 draws the account while the service waits for another backend', async () => {
-  gateway.hold('getWithdrawalMethods', 'getCustomerId');
-  const drawn: Data[] = [];
-  const authorization = `Bearer ${sandbox.token({ email: 'demo@example.com' })}`;
-  const client = new ApolloClient({
-    link: new HttpLink({ uri: `${app.url}/graphql`, headers: { authorization } }),
-    cache: new InMemoryCache(),
-    // The library's handler does not have the type of its option.
-    incrementalHandler: new GraphQL17Alpha9Handler() as never,
-  });
-  client.watchQuery({ query: gql(SCREEN) }).subscribe(({ data }) => data && drawn.push(data));
-  await eventually(() => drawn.length > 0 && gateway.waiting > 0);
-  expect(drawn.at(-1)).toMatchObject({ session: { id: '700001' } });
-  expect(drawn.at(-1)).not.toHaveProperty('customerId');
-  gateway.release();
-  await eventually(() => {
-    expect(drawn.at(-1)).toMatchObject({
-      session: { id: '700001', balance: expect.any(Number) },
-      customerId: 'cus_700001',
-      withdrawalMethods: expect.any(Array),
-    });
-  });
-});
 
 test('with `onPart` the client passes on each part of an answer, and otherwise only the whole answer', async () => {
   gateway.hold('getWithdrawalMethods', 'getCustomerId');

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { CLIENT_REQUESTS } from '../../../test/support/client-requests.ts';
 import { listenLocally } from '../../../test/support/local-server.ts';
 import { ownApp } from '../../../test/support/shared-app.ts';
 import { createClient } from '../../src/create-client.ts';
@@ -26,6 +27,21 @@ describe('a query', () => {
     expect((await request).errors).toMatchObject([{ code: 'DISPOSED' }]);
     expect((await core.request(BALANCE, undefined)).errors).toMatchObject([{ code: 'DISPOSED' }]);
     expect(core.countedEnvironment.timers.size).toBe(0);
+  });
+
+  test('has the headers with which the service is tested', async () => {
+    const [recorded] = CLIENT_REQUESTS.filter(({ client }) => client === 'trading-graph-client');
+    const sent: object[] = [];
+    const recording: typeof fetch = (target, init) => {
+      const headers = new Headers(init?.headers);
+      const accept = headers.get('accept');
+      sent.push({ method: init?.method, accept, contentType: headers.get('content-type') });
+      return fetch(target, init);
+    };
+    using core = startCore(app, { environment: countedEnvironment({ fetch: recording }) });
+    await core.request(BALANCE, undefined);
+    const { method, accept, contentType } = recorded ?? {};
+    expect(sent).toEqual([{ method, accept, contentType }]);
   });
 
   test('is repeated four times after an error without data, and never after an error beside some data', async () => {
