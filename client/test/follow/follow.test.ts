@@ -4,7 +4,6 @@ import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedOnce } from '../../../test/support/started.ts';
 import type { FollowRequest, FollowSink, PositionsState } from '../../src/follow.ts';
-import { SteadySubscription } from '../../src/follow/steady-subscription.ts';
 import { follow } from '../../src/follow.ts';
 import { signedIn } from '../support/client.ts';
 import { startCutProxy } from '../support/cut-proxy.ts';
@@ -96,44 +95,4 @@ test.each([
     expect(await shows('OFFLINE')).toMatchObject({ error: { code } });
     end();
   }
-});
-
-test('after a lost connection an attempt follows within four seconds, and after a minute within twenty', () => {
-  let uptime = 5_000;
-  let isAway = false;
-  const pauses: number[] = [];
-  let next = () => {};
-  const environment = {
-    random: () => 1,
-    uptime: () => uptime,
-    after(ms: number, task: () => void) {
-      next = () => {
-        if (isAway) pauses.push(ms);
-        uptime += ms;
-        task();
-      };
-      return () => {};
-    },
-  };
-  const sinks: FollowSink[] = [];
-  const client = {
-    subscribe(_request: FollowRequest, sink: FollowSink) {
-      if (isAway) sink.error(new Error('refused'));
-      else sinks.push(sink);
-      return () => {};
-    },
-  };
-  const request = () => ({ query: '', variables: {} });
-  new SteadySubscription({ client, request, environment, sink: { next() {}, ended() {} } });
-  sinks[0]?.next({ data: {} });
-  uptime += 1_000;
-  sinks[0]?.next({ data: {} });
-  isAway = true;
-  sinks[0]?.error(new Error('lost'));
-  for (let steps = 0; steps < 100 && uptime < 150_000; steps += 1) next();
-  const firstLong = pauses.findIndex((ms) => ms > 4_000);
-  const startedAt = pauses.slice(0, firstLong).reduce((sum, ms) => sum + ms, 0);
-  expect(startedAt).toBeGreaterThanOrEqual(60_000);
-  expect(startedAt).toBeLessThan(65_000);
-  expect(new Set(pauses.slice(firstLong))).toEqual(new Set([20_000]));
 });
