@@ -5,7 +5,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, test, vi } from 'vitest';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../operations/all.ts';
+import { OPERATION_CASES } from '../operations/cases.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { accepted } from '../support/ask-gateway.ts';
 import { TEST_CERTIFICATE } from '../support/certificate.ts';

@@ -4,7 +4,7 @@ import { errorBody } from '../../src/gateway/operations/conventions.ts';
 import { GRANT } from '../../src/gateway/operations/login.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../operations/all.ts';
+import { OPERATION_CASES } from '../operations/cases.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { pathOf } from '../support/ask-gateway.ts';
 import { openClient, wordFor } from './open-client.ts';

@@ -6,7 +6,7 @@ import { LogicalClock } from '../../src/lib/clock.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { MetricsRegistry } from '../../src/lib/metrics-registry.ts';
 import type { TraceSpan, Tracing } from '../../src/lib/tracing/tracing.ts';
-import { OPERATION_CASES } from '../operations/all.ts';
+import { OPERATION_CASES } from '../operations/cases.ts';
 import { eventually } from '../support/eventually.ts';
 import { startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, clientSettings, wordFor } from './open-client.ts';

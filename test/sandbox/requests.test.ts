@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { firstCallOf } from '../../src/gateway/operation-traits.ts';
 import { errorBody } from '../../src/gateway/operations/conventions.ts';
 import { OPERATION_NAMES, OPERATIONS, READ_NAMES } from '../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../operations/all.ts';
+import { OPERATION_CASES } from '../operations/cases.ts';
 import { openSandbox } from './sandbox-client.ts';
 
 const text = expect.any(String);

@@ -4,7 +4,7 @@ import * as f from '../../../src/gateway/fields.ts';
 import { firstCallOf } from '../../../src/gateway/operation-traits.ts';
 import { OPERATIONS, READ_NAMES } from '../../../src/gateway/operations.ts';
 import { readingIn, type TimeUnit } from '../../../src/gateway/scalars.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 
 test.each(READ_NAMES)('every property of a complete answer of %s is as described', (name) => {
   const { answer: shape } = firstCallOf(OPERATIONS[name]);

@@ -7,7 +7,7 @@ import { POSITION } from '../../../src/gateway/operations/holdings.ts';
 import type { OperationName } from '../../../src/gateway/operations.ts';
 import { Routes } from '../../../src/sandbox/routes.ts';
 import { instrumentWith, positionWith, sessionWith } from '../../gateway/wire/rows.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 import {
   answer,
   type ScriptedRequest,

@@ -4,7 +4,7 @@ import {
   OPERATIONS,
   type OperationName,
 } from '../../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openAccountWorld, PROOF_MS, snapshot } from '../account/account-world.ts';
 import { viewerOf } from '../viewer.ts';

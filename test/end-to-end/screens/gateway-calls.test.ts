@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { BEFORE_TOKEN, TOKEN_HEADER } from '../../../src/gateway/operations/conventions.ts';
 import { OPERATION_NAMES } from '../../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 import { REQUESTS } from '../../operations/requests.ts';
 import { startTestApp } from '../../support/app.ts';
 import { pathOf } from '../../support/ask-gateway.ts';

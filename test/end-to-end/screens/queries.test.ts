@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
 import { startSandbox } from '../../../src/sandbox/start.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 import { startTestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createScriptedClock } from '../../support/scripted-clock.ts';

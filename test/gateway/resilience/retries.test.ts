@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { OPEN_POSITIONS } from '../../../src/gateway/operations/get-open-positions.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { answer, type Script, startScriptedGateway } from '../../support/scripted-gateway.ts';
 import { wordFor } from '../open-client.ts';

@@ -3,7 +3,7 @@ import { ACCESS, SESSION } from '../../../src/gateway/operations/get-session.ts'
 import { METHOD, methodsIn } from '../../../src/gateway/operations/get-withdrawal-methods.ts';
 import { digestOfIds, ORDER, ORDERS, POSITIONS } from '../../../src/gateway/operations/holdings.ts';
 import { readingIn } from '../../../src/gateway/scalars.ts';
-import { methodValues as method } from '../../operations/get-withdrawal-methods.ts';
+import { methodValues as method } from '../../operations/cases.ts';
 import { toSession } from './read-session.ts';
 import {
   lostOf,

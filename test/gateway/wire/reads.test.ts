@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { READ_NAMES } from '../../../src/gateway/operations.ts';
-import { OPERATION_CASES } from '../../operations/all.ts';
+import { OPERATION_CASES } from '../../operations/cases.ts';
 
 const ODD = READ_NAMES.flatMap((name) => {
   const { read, odd } = OPERATION_CASES[name];
