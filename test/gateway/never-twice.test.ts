@@ -3,6 +3,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Exchange } from '../../src/gateway/exchange.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
+import { createRandom } from '../../src/sandbox/random.ts';
 import { eventually } from '../support/eventually.ts';
 import { answer, startScriptedGateway } from '../support/scripted-gateway.ts';
 import { anyCaller, marketOrder, openClient } from './open-client.ts';
@@ -48,7 +49,7 @@ const REACTIONS: readonly ((socket: Socket, random: () => number) => void)[] = [
 ];
 
 test('no order is ever sent twice, and an order that was "not sent" is never received', async () => {
-  const random = createRandom(20_261);
+  const random = createRandom('never twice');
   /** How often the head of each order was received. */
   const heads = new Map<string, number>();
   await using gateway = await startScriptedGateway(
@@ -115,13 +116,4 @@ test('no order is ever sent twice, and an order that was "not sent" is never rec
 function outcomeOf(exchange: Exchange): keyof typeof ENOUGH {
   if (!exchange.sent) return 'unsent';
   return exchange.answered ? 'answered' : 'unknown';
-}
-
-/** A simple generator of random numbers. The sockets add randomness of their own. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
