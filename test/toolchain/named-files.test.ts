@@ -15,6 +15,10 @@ const CODE = globSync(
   { cwd: root, exclude: ['**/node_modules/**'] },
 ).sort();
 
+const { scripts }: { scripts: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+);
+
 /** The project's files and folders in a page's code, from the root: `src/app.ts`, `test/lib/`. */
 function namedFiles(text: string): string[] {
   const folders = 'src|test|docs|bench|scripts|\\.ci';
@@ -82,6 +86,13 @@ test('pages name only existing commands', () => {
   });
   expect(named.length).toBeGreaterThan(10);
   expect(named.filter(({ command }) => !Object.hasOwn(COMMANDS, command))).toEqual([]);
+  // Other pages name commands of the reader's app too.
+  const npm = ['README.md', 'CONTRIBUTING.md'].flatMap((page) => {
+    const text = readFileSync(join(root, page), 'utf8');
+    return [...text.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test))/g)];
+  });
+  expect(npm.length).toBeGreaterThan(10);
+  expect(npm.filter(([, run, short]) => !Object.hasOwn(scripts, run ?? short ?? ''))).toEqual([]);
 });
 
 test('code names only existing pages and headings', () => {
@@ -96,4 +107,18 @@ test('code names only existing pages and headings', () => {
       !isThere(page) || (anchor !== undefined && !anchorsOf(page).includes(anchor)),
   );
   expect(broken).toEqual([]);
+});
+
+test('every npm script first installs packages if needed, and is then replaced by its program', () => {
+  // These scripts need no package.
+  const { 'pack:client': _pack, audit: _audit, ...others } = scripts;
+  // These scripts need no packages of tests.
+  const ofService = ['start', 'dev', 'sandbox', 'check'];
+  const wrong = Object.entries(others).filter(([name, script]) => {
+    const packages = ofService.includes(name) ? '' : ' all';
+    const begin = `node scripts/setup.mjs${packages} && `;
+    const rest = script.slice(begin.length);
+    return !script.startsWith(begin) || !/^(NODE_COMPILE_CACHE=\S+ )?exec node \S+/.test(rest);
+  });
+  expect(wrong).toEqual([]);
 });
