@@ -2,7 +2,27 @@ import { describe, expect, test } from 'vitest';
 import { describeWithChromium } from '../../../test/support/describe-with.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
-import { type Form, type HooksPage, hooksApp, openHooksPage, showsForm } from './hooks-page.ts';
+import { type ExampleApp, exampleApp } from '../support/example-app.ts';
+import type { TestPage } from './page/main.ts';
+import type { View } from './page/view.ts';
+
+declare global {
+  interface Window {
+    testPage: TestPage;
+  }
+}
+
+type Methods = Exclude<keyof TestPage, 'token'>;
+type HooksPage = Awaited<ReturnType<typeof openHooksPage>>;
+
+interface Form {
+  readonly status: string;
+  readonly progress: string | null;
+  readonly outcome: {
+    readonly status: string;
+    readonly idempotencyKey: string;
+  } | null;
+}
 
 interface List {
   readonly status: string;
@@ -20,7 +40,11 @@ const framesOf = ({ sent }: HooksPage, type: string) =>
   sent.map((text) => JSON.parse(text)).filter((frame) => frame.type === type);
 
 describeWithChromium('in a browser', (executablePath) => {
-  const app = hooksApp(executablePath);
+  const app = exampleApp({
+    folder: 'client/test/react/page',
+    executablePath,
+    nodeEnvironment: 'development',
+  });
 
   describe('usePositions', () => {
     test('two components in strict mode share one subscription, see the market move, and can change their interval', async () => {
@@ -146,3 +170,56 @@ describeWithChromium('in a browser', (executablePath) => {
     });
   });
 });
+
+/** A page with nothing but the hooks, in React's development build, which mounts each component twice. */
+async function openHooksPage(app: ExampleApp, view: View | null = null) {
+  const page = await app.open();
+  const sent: string[] = [];
+  let open = 0;
+  page.on('websocket', (socket) => {
+    open += 1;
+    socket.on('framesent', ({ payload }) => sent.push(String(payload)));
+    socket.on('close', () => {
+      open -= 1;
+    });
+  });
+  await page.waitForFunction(() => 'testPage' in window);
+  const hooks = {
+    page,
+    /** Texts of the frames that were sent, oldest first. */
+    sent: sent as readonly string[],
+    /** WebSockets that are open. */
+    get open() {
+      return open;
+    },
+    call: async <Name extends Methods>(name: Name, ...args: Parameters<TestPage[Name]>) =>
+      (await page.evaluate(
+        ([method, given]) => {
+          return (window.testPage[method] as (...all: unknown[]) => unknown)(...given);
+        },
+        [name, args] as const,
+      )) as Awaited<ReturnType<TestPage[Name]>>,
+    async signIn(email: string) {
+      const token = app.facade.sandbox.token({ email });
+      await page.evaluate((given) => {
+        window.testPage.token = given;
+      }, token);
+    },
+    /** Waits until the first component of this kind shows the wanted value, and returns it. */
+    shows: <T>(kind: string, wanted: ((value: T) => boolean) | Partial<T>) =>
+      eventually(async () => {
+        const text = await page.locator(`output.${kind}`).first().textContent({ timeout: 5_000 });
+        const value = JSON.parse(text ?? 'null') as T;
+        if (typeof wanted !== 'function') expect(value).toMatchObject(wanted as object);
+        else if (!wanted(value)) throw new Error(`shows ${text}`);
+        return value;
+      }),
+  };
+  await hooks.signIn('demo@example.com');
+  await hooks.call('show', view);
+  return hooks;
+}
+
+/** Waits until the form of an order shows this status. */
+const showsForm = (hooks: HooksPage, wanted: string) =>
+  hooks.shows<Form>('ticket', { status: wanted });
