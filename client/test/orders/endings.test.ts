@@ -50,7 +50,7 @@ async function knownPhone(environment: OwnEnvironment = {}) {
 
 test.each<[string, OwnEnvironment, number]>([
   // An app that passes `globalThis.WebSocket` passes undefined if the platform has none.
-  ['undefined', { WebSocket: undefined }, 0],
+  ['undefined', { WebSocket: undefined as unknown as null }, 0],
   ['one without an answer', {}, 2],
 ])(
   'an order on a slow connection gets its outcome without a working WebSocket: %s',
