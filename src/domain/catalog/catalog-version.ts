@@ -10,22 +10,20 @@ import { compareText } from './sorting.ts';
 export interface CatalogVersion {
   readonly version: string;
   readonly size: number;
-  /** The instruments, sorted by symbol, then by id. An ordinal is an index into this list. */
+  /** The instruments, sorted by symbol, then by id. */
   readonly instruments: readonly Instrument[];
-  /** All ordinals in the order by symbol. */
-  readonly bySymbol: Uint32Array;
   /** A Map, because `__proto__` is a possible id. */
   readonly byId: ReadonlyMap<string, Instrument>;
   /** Digest of each instrument's content, by id. */
   readonly digests: ReadonlyMap<string, string>;
   /** Estimated heap of the version with its index. */
   readonly bytes: number;
-  /** The index for search and for orders other than by symbol; a promise until it has been built. */
+  /** A promise until it has been built. */
   readonly index: MaybePromise<CatalogIndex>;
 }
 
 // Measured: heap of an instrument and its index entries, without the bytes of its text.
-const INSTRUMENT_OVERHEAD_BYTES = 1_490;
+const INSTRUMENT_OVERHEAD_BYTES = 1_900;
 
 /** Builds a version from an answer. An unchanged instrument keeps its object, and an unchanged catalog its version. */
 export async function buildVersion(
@@ -62,7 +60,6 @@ export async function buildVersion(
     version: contentHash.digest().toString('base64url', 0, VERSION_BYTES),
     size: sorted.length,
     instruments: sorted,
-    bySymbol: Uint32Array.from(sorted.keys()),
     byId,
     digests,
     bytes,

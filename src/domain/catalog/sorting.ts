@@ -3,10 +3,10 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Binary search: the first index of a range for which `holds` is true, or the range's end. */
-export function firstWhere(from: number, to: number, holds: (index: number) => boolean): number {
-  let low = from;
-  let high = to;
+/** Binary search: the first index below `length` for which `holds` is true, or `length`. */
+export function firstWhere(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (holds(middle)) high = middle;

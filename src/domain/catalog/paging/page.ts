@@ -3,7 +3,13 @@ import type { Instrument, ShariaStatus } from '../../../gateway/operations/get-a
 import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import { InputError } from '../../../lib/public-error.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
-import { type CatalogIndex, MATCH, type Matches, toSearchTerm } from '../search/search-index.ts';
+import {
+  type CatalogIndex,
+  fold,
+  MATCH,
+  type Matches,
+  toSearchTerm,
+} from '../search/search-index.ts';
 import { firstWhere } from '../sorting.ts';
 
 type Given<T> = T | null | undefined;
@@ -88,7 +94,7 @@ export type InstrumentConnection = ReturnType<typeof connectionOf>;
 export type InstrumentEdge = InstrumentConnection['edges'][number];
 export type PageInfo = InstrumentConnection['pageInfo'];
 
-/** A page of a version; synchronous unless the version's index has to be built. Throws an InputError at once. */
+/** A page of a version; synchronous once the version's index is built. Throws an InputError at once. */
 export function pageOf(
   version: CatalogVersion,
   request: PageRequest,
@@ -100,59 +106,54 @@ export function pageOf(
   const { cursor, argument } = window;
   const position = cursor === null ? null : decodeCursor(argument, cursor, order.name);
 
-  function cut(index: CatalogIndex | null): InstrumentConnection {
-    const matches = term !== '' && index ? index.search.find(term) : null;
-    const { instruments } = version;
-    const sequence = toSequence(version, index, order, matches);
-    const isMatch = (ordinal: number) =>
-      (matches === null || matches.classes[ordinal] !== MATCH.none) &&
-      (test === null || test(instruments[ordinal] as Instrument));
+  return chain(version.index, (index) => {
+    const matches = term === '' ? null : index.search.find(term);
+    const { rising, valuesOf } = sortBy(version, index, order.by, matches);
+    const keyOf = (instrument: Instrument): SortKey => [...valuesOf(instrument), instrument.id];
+    const isMatch = (instrument: Instrument) =>
+      (matches === null || matches.classOf(instrument) !== MATCH.none) &&
+      (test === null || test(instrument));
     // An order by relevance has the matches alone.
     const isAll = test === null && (matches === null || order.by === 'RELEVANCE');
-    const ordinals = isAll ? sequence.ordinals : sequence.ordinals.filter(isMatch);
-    const { length } = ordinals;
-    const compareAt = (index: number) =>
-      position ? sequence.compare(ordinals[index] as number, position) : 0;
+    const matching = isAll ? rising : rising.filter(isMatch);
+    const sorted = order.descending ? matching.toReversed() : matching;
+    const { length } = sorted;
+    const compareAt = (at: number) => {
+      if (position === null) return 0;
+      const difference = compareKeys(keyOf(sorted[at] as Instrument), position);
+      return order.descending ? -difference : difference;
+    };
+    const cursorOf = (instrument: Instrument) => encodeCursor(order.name, keyOf(instrument));
     if (window.backward) {
-      const end = position ? firstWhere(0, length, (index) => compareAt(index) >= 0) : length;
-      return connectionOf(sequence, ordinals, Math.max(0, end - window.count), end);
+      const end = position ? firstWhere(length, (at) => compareAt(at) >= 0) : length;
+      return connectionOf(sorted, cursorOf, Math.max(0, end - window.count), end);
     }
-    const start = position ? firstWhere(0, length, (index) => compareAt(index) > 0) : 0;
-    const end = Math.min(length, start + window.count);
-    return connectionOf(sequence, ordinals, start, end);
-  }
-
-  const needsIndex = term !== '' || order.by !== 'SYMBOL';
-  return needsIndex ? chain(version.index, cut) : cut(null);
+    const start = position ? firstWhere(length, (at) => compareAt(at) > 0) : 0;
+    return connectionOf(sorted, cursorOf, start, Math.min(length, start + window.count));
+  });
 }
 
-/** The page of `ordinals` from `start` to before `end`. Its parts are computed when read, so `nodes` creates no cursors. */
+/** The page of `sorted` from `start` to before `end`. Cursors are made when they are read. */
 function connectionOf(
-  { instrumentAt, cursorOf }: Sequence,
-  ordinals: Uint32Array,
+  sorted: readonly Instrument[],
+  cursorOf: (instrument: Instrument) => string,
   start: number,
   end: number,
 ) {
-  const page = () => ordinals.subarray(start, end);
-  const cursorAt = (index: number) => cursorOf(ordinals[index] as number);
+  const nodes = sorted.slice(start, end);
+  const [first, last] = [nodes[0], nodes.at(-1)];
   return {
-    totalCount: ordinals.length,
-    get nodes(): readonly Instrument[] {
-      return Array.from(page(), instrumentAt);
-    },
+    totalCount: sorted.length,
+    nodes,
     get edges() {
-      return Array.from(page(), (ordinal) => ({
-        node: instrumentAt(ordinal),
-        cursor: () => cursorOf(ordinal),
-      }));
+      return nodes.map((node) => ({ node, cursor: () => cursorOf(node) }));
     },
     get pageInfo() {
-      const isEmpty = end === start;
       return {
-        hasNextPage: end < ordinals.length,
+        hasNextPage: end < sorted.length,
         hasPreviousPage: start > 0,
-        startCursor: isEmpty ? null : cursorAt(start),
-        endCursor: isEmpty ? null : cursorAt(end - 1),
+        startCursor: first ? cursorOf(first) : null,
+        endCursor: last ? cursorOf(last) : null,
       };
     },
   };
@@ -162,8 +163,6 @@ export interface InstrumentOrder {
   readonly by: 'RELEVANCE' | 'SYMBOL' | 'NAME' | 'LEVERAGE';
   readonly direction?: 'ASC' | 'DESC' | null | undefined;
 }
-
-type EffectiveOrder = ReturnType<typeof effectiveOrder>;
 
 /** The order in effect, and its name in cursors. Without a search, relevance falls back to the order by symbol. */
 function effectiveOrder(order: InstrumentOrder | null | undefined, term: string) {
@@ -177,61 +176,37 @@ function effectiveOrder(order: InstrumentOrder | null | undefined, term: string)
   return { by, descending, name: `${name}:${search}` };
 }
 
-type Sequence = ReturnType<typeof toSequence>;
-
-/** The instruments of a version in one order. */
-function toSequence(
-  version: CatalogVersion,
-  index: CatalogIndex | null,
-  { by, descending, name }: EffectiveOrder,
-  matches: Matches | null,
-) {
-  const { rising, valuesOf } = sortBy(version, index, by, matches);
-  const instrumentAt = (ordinal: number) => version.instruments[ordinal] as Instrument;
-  const keyOf = (ordinal: number): SortKey => [...valuesOf(ordinal), instrumentAt(ordinal).id];
-  return {
-    ordinals: descending ? rising.toReversed() : rising,
-    instrumentAt,
-    cursorOf: (ordinal: number) => encodeCursor(name, keyOf(ordinal)),
-    /** Compares an instrument with a position: negative before it, 0 at it, positive after it. */
-    compare(ordinal: number, position: SortKey): number {
-      const key = keyOf(ordinal);
-      const first = key.findIndex((part, index) => part !== position[index]);
-      if (first < 0) return 0;
-      const isLess = (key[first] as string | number) < (position[first] as string | number);
-      // In a descending order, the lesser key comes after the position.
-      return isLess === descending ? 1 : -1;
-    },
-  };
-}
-
 interface Sort {
-  readonly rising: Uint32Array;
+  readonly rising: readonly Instrument[];
   /** The values by which an instrument is sorted. */
-  readonly valuesOf: (ordinal: number) => SortKey;
+  readonly valuesOf: (instrument: Instrument) => SortKey;
 }
 
+/** `matches` is null without a search. */
 function sortBy(
-  { instruments, bySymbol }: CatalogVersion,
-  index: CatalogIndex | null,
+  { instruments }: CatalogVersion,
+  { byName, byLeverage }: CatalogIndex,
   by: InstrumentOrder['by'],
   matches: Matches | null,
 ): Sort {
-  const at = (ordinal: number) => instruments[ordinal] as Instrument;
-  if (by === 'SYMBOL') return { rising: bySymbol, valuesOf: (ordinal) => [at(ordinal).symbol] };
-  // The casts hold: readers of the other orders have waited for the index, and RELEVANCE is used only with a search.
-  const { byName, byLeverage, nameKeys } = index as CatalogIndex;
-  if (by === 'NAME')
-    return { rising: byName, valuesOf: (ordinal) => [nameKeys[ordinal] as string] };
-  if (by === 'LEVERAGE')
-    return { rising: byLeverage, valuesOf: (ordinal) => [at(ordinal).leverage] };
-  const { classes, ordinals } = matches as Matches;
-  const valuesOf = (ordinal: number) => [classes[ordinal] as number, at(ordinal).symbol];
-  return { rising: ordinals, valuesOf };
+  if (by === 'NAME') return { rising: byName, valuesOf: ({ name }) => [fold(name)] };
+  if (by === 'LEVERAGE') return { rising: byLeverage, valuesOf: ({ leverage }) => [leverage] };
+  if (by === 'SYMBOL' || matches === null) {
+    return { rising: instruments, valuesOf: ({ symbol }) => [symbol] };
+  }
+  const { classOf, instruments: rising } = matches;
+  return { rising, valuesOf: (instrument) => [classOf(instrument), instrument.symbol] };
 }
 
 /** An instrument's sort values and id: a position in an order. It stays valid in versions without the instrument. */
 type SortKey = readonly (string | number)[];
+
+/** Negative if the first key comes first in an ascending order, 0 if they are equal. */
+function compareKeys(a: SortKey, b: SortKey): number {
+  const at = a.findIndex((part, index) => part !== b[index]);
+  if (at < 0) return 0;
+  return (a[at] as string | number) < (b[at] as string | number) ? -1 : 1;
+}
 
 /** Opaque to clients: the order's name and the sort key. */
 export function encodeCursor(order: string, key: SortKey): string {
