@@ -20,7 +20,6 @@ function total(figures: readonly (number | null)[]): number | null {
 
 /** The sum of decimals without rounding errors: 0.1 and 0.2 make 0.3. Null if a figure is not finite, or the sum overflows. */
 export function exactSum(figures: readonly number[]): number | null {
-  let units = 0;
   // One sum per power of ten, so that 1e300 and 1e-300 do not need 600 digits each.
   const sums = new Map<number, bigint>();
   const add = (digits: bigint, exponent: number) =>
@@ -29,21 +28,19 @@ export function exactSum(figures: readonly number[]): number | null {
     const scaled = Math.round(figure * UNIT);
     // Two decimals of at most 15 digits are never the same double, so `scaled` has exactly the figure's digits.
     if (Math.abs(scaled) < TEN_TO_15 && scaled / UNIT === figure) {
-      if (!Number.isSafeInteger(units + scaled)) {
-        add(BigInt(units), -UNIT_DIGITS);
-        units = 0;
-      }
-      units += scaled;
+      add(BigInt(scaled), -UNIT_DIGITS);
     } else {
       const [, whole, fraction = '', e = '0'] = DIGITS.exec(String(figure)) ?? [];
       if (whole === undefined) return null;
       add(BigInt(whole + fraction), Number(e) - fraction.length);
     }
   }
-  // A double holds both numbers exactly, so the quotient is the nearest double.
-  if (sums.size === 0) return units / UNIT;
-  add(BigInt(units), -UNIT_DIGITS);
-  return nearestDouble(sums);
+  if (sums.size === 0) return 0;
+  const lowest = Math.min(...sums.keys());
+  let total = 0n;
+  for (const [exponent, digits] of sums) total += digits * 10n ** BigInt(exponent - lowest);
+  const sum = Number(`${total}e${lowest}`);
+  return Number.isFinite(sum) ? sum : null;
 }
 
 // Money rarely has more decimals. A figure with more is converted to text and back.
@@ -52,11 +49,3 @@ const UNIT = 10 ** UNIT_DIGITS;
 const TEN_TO_15 = 1e15;
 /** A finite number as text. */
 const DIGITS = /^(-?\d+)(?:\.(\d+))?(?:e(.+))?$/;
-
-function nearestDouble(sums: ReadonlyMap<number, bigint>): number | null {
-  const lowest = Math.min(...sums.keys());
-  let total = 0n;
-  for (const [exponent, digits] of sums) total += digits * 10n ** BigInt(exponent - lowest);
-  const sum = Number(`${total}e${lowest}`);
-  return Number.isFinite(sum) ? sum : null;
-}
