@@ -30,8 +30,8 @@ export class GraphContext extends Context implements OperationContext {
   eventContexts(): () => Context {
     const { services } = this;
     const { summary } = this.operation.transport;
-    const { token, signal, sender, requestId, forwarded } = this.caller;
-    const caller = { token, signal, sender, requestId, forwarded };
+    const { token, sender, requestId, forwarded } = this.caller;
+    const caller = { token, sender, requestId, forwarded };
     // The operation's own context must not live as long as the subscription.
     return () => new Context(services, caller, summary);
   }

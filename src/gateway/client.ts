@@ -123,7 +123,6 @@ class OrderRun<Input> implements LookUps {
     return exchange;
   }
 
-  /** A look-up continues if the client disconnects, because the outcome is recorded. */
   async send(name: string, values: CallValues): Promise<Answer> {
     const { operation, calls, caller, onLate } = this.#parts;
     if (name === TRADE) throw new Error('an order is sent once, so no look-up may trade');
@@ -132,7 +131,7 @@ class OrderRun<Input> implements LookUps {
     const leftMs = this.#endsAtMs + graceMs - steadyClock.now();
     if (leftMs <= 0) throw new DeadlineError(this.#deadlineMs);
     const deadlineMs = Math.min(call.deadlineMs, leftMs);
-    return judgeRead(operation, await calls.send({ ...call, deadlineMs, signal: undefined }));
+    return judgeRead(operation, await calls.send({ ...call, deadlineMs }));
   }
 
   pause(ms: number): Promise<void> {

@@ -23,7 +23,6 @@ export const CALL_OUTCOMES = [
   'circuit',
   'busy',
   'expired',
-  'cancelled',
 ] as const;
 
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
@@ -41,7 +40,7 @@ export interface ReceiptEntry {
  * The caller on whose behalf the gateway is called. The request's id is sent as `X-Request-Id`; the client's address and
  * agent are sent only with GATEWAY_FORWARD_CLIENT. A call without a trace starts its own trace.
  */
-export interface Caller extends RequestCaller {
+export interface Caller extends Omit<RequestCaller, 'signal'> {
   /** Marks the poll of a feed: no client waits for its answer, and another poll follows. */
   readonly priority?: 'poll' | undefined;
   /** The span of the operation that makes the call. */
@@ -65,8 +64,6 @@ export interface WireCall {
   /** Whether its answer is still read after its deadline. */
   readonly readsLateAnswer?: boolean;
   readonly caller: Caller;
-  /** Aborts a read. A write is never aborted: a client that disconnects must not make its outcome unknown. */
-  readonly signal?: AbortSignal | undefined;
   /** How often the call was sent before; absent at first. */
   readonly resends?: number;
 }
@@ -84,14 +81,7 @@ interface NotSent {
 export interface NoAnswer {
   readonly sent: true;
   readonly answered: false;
-  readonly reason:
-    | 'timeout'
-    | 'connection'
-    | 'protocol'
-    | 'oversize'
-    | 'aborted'
-    | 'encoding'
-    | 'cached';
+  readonly reason: 'timeout' | 'connection' | 'protocol' | 'oversize' | 'encoding' | 'cached';
   readonly cause: unknown;
   readonly logicalTime: number;
   readonly sentAtMs: number;

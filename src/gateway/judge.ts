@@ -53,13 +53,11 @@ const JUDGEMENTS = {
   held: means('circuit', 'none', 'unavailable'),
   busy: means('busy', 'none', 'unavailable'),
   late: means('timeout', 'lost', 'unavailable'),
-  cancelled: means('cancelled', 'none', 'unavailable'),
   unsendable: means('connect', 'none', 'unavailable'),
   unreachable: means('connect', 'unreachable', 'unavailable', true),
   timeout: means('timeout', 'lost', 'timeout'),
   // Usually a keep-alive connection that the gateway closed at the moment of reuse.
   connection: means('reset', 'lost', 'unavailable', true),
-  aborted: means('cancelled', 'none', 'unavailable'),
   protocol: means('contract', 'none', 'contract'),
   oversize: means('contract', 'none', 'contract'),
   encoding: means('contract', 'none', 'contract'),
@@ -90,8 +88,8 @@ function means(
 export type Judged = Pick<OperationTraits, 'name' | 'errors' | 'isAnonymous' | 'isIdempotent'>;
 
 /** Classifies by status only; callers read the body of a 4xx about the request. */
-export function classify(operation: Judged, exchange: Exchange, isGivenUp = false): Judgement {
-  if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause, isGivenUp)];
+export function classify(operation: Judged, exchange: Exchange): Judgement {
+  if (!exchange.sent) return JUDGEMENTS[unsent(exchange.cause)];
   if (!exchange.answered) return JUDGEMENTS[exchange.reason];
   const { status } = exchange;
   if (isSuccess(status) || status === 304) return JUDGEMENTS.answered;
@@ -116,16 +114,15 @@ const OWN_FAULTS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Why a call was not sent. Without a connection (refused, unknown host, TLS) the gateway is `unreachable`. */
-function unsent(cause: unknown, isGivenUp: boolean) {
+function unsent(cause: unknown) {
   if (cause instanceof NotAttemptedError) return cause.reason;
   if (cause instanceof DeadlineError) return 'late';
-  if (isGivenUp) return 'cancelled';
   return OWN_FAULTS.has(codeOf(cause)) ? 'unsendable' : 'unreachable';
 }
 
 /** The outcome of a call as one word for operators. It may differ from the answer that the client gets. */
 export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
-  const { outcome } = classify(call.operation, exchange, isGivenUp(call));
+  const { outcome } = classify(call.operation, exchange);
   if (!exchange.sent || !exchange.answered || exchange.status === 304) return outcome;
   if (outcome === 'ok') return isJsonContent(exchange.headers['content-type']) ? 'ok' : 'contract';
   // A 4xx to a write is about its input. A 4xx to a read without one of the gateway's error bodies may come from a proxy.
@@ -140,7 +137,7 @@ export function callOutcome(call: WireCall, exchange: Exchange): CallOutcome {
  * 5xx the order is `lost`.
  */
 export function healthShown(call: WireCall, exchange: Exchange): Health {
-  const { health, outcome } = classify(call.operation, exchange, isGivenUp(call));
+  const { health, outcome } = classify(call.operation, exchange);
   if (call.operation.effect !== 'order') return health;
   if (!exchange.sent) return health === 'unreachable' ? health : 'none';
   if (outcome === 'contract') return 'failure';
@@ -163,12 +160,7 @@ const MAX_INDENT_LENGTH = 64; // Before the first brace of a body.
 
 /** Whether a read that ended like this may succeed a moment later. */
 export function isWorthRepeating(call: WireCall, exchange: Exchange): boolean {
-  return !isGivenUp(call) && classify(call.operation, exchange).mayRecover;
-}
-
-/** Whether no client waits for a read any more. A write has no signal. */
-export function isGivenUp({ signal }: WireCall): boolean {
-  return signal?.aborted === true;
+  return classify(call.operation, exchange).mayRecover;
 }
 
 /** The code of the error with which a call ended; null if it has none. */

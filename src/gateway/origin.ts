@@ -4,9 +4,8 @@ import type { TraceSpan, Tracing } from '../lib/tracing/tracing.ts';
 import type { OperationSettings } from './calls.ts';
 import { GatewayClient } from './client.ts';
 import { ClockSkew } from './clock-skew.ts';
-import type { Exchange, Send, WireCall } from './exchange.ts';
+import type { Exchange, Send } from './exchange.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { isGivenUp } from './judge.ts';
 import type { Area, DescribedOperation } from './operation-traits.ts';
 import type { RequestSettings } from './requests.ts';
 import { Resilience } from './resilience/resilience.ts';
@@ -100,16 +99,15 @@ export function withSpans(send: Send, tracing: Tracing, url: string): Send {
       },
     });
     const exchange = await send({ ...call, headers: call.headers.concat(span.headers) });
-    end(span, call, exchange);
+    end(span, exchange);
     return exchange;
   };
 }
 
-function end(span: TraceSpan, call: WireCall, exchange: Exchange): void {
+function end(span: TraceSpan, exchange: Exchange): void {
   if (exchange.sent && exchange.answered) {
     const { status } = exchange;
     const errorType = status >= FIRST_FAILURE ? String(status) : null;
     span.end(errorType, { 'http.response.status_code': status });
-  } else if (isGivenUp(call)) span.end(null);
-  else span.end(exchange.sent ? exchange.reason : 'not-sent');
+  } else span.end(exchange.sent ? exchange.reason : 'not-sent');
 }

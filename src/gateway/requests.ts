@@ -63,7 +63,6 @@ export class Requests {
       body: body === undefined ? null : JSON.stringify(body),
       deadlineMs: this.#deadlineMs(traits),
       maxBytes: this.#maxBytes(traits),
-      signal: traits.effect === 'read' ? caller.signal : undefined,
     };
   }
 

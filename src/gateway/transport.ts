@@ -150,8 +150,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
   #resolve: (exchange: Exchange | Promise<Exchange>) => void;
   #deadline: NodeJS.Timeout;
   readonly #begunAtMs = systemClock.now();
-  // The dispatch itself is not the listener: Node keeps a closure for a listener object, which delays its collection.
-  readonly #onAbort = () => this.fail('aborted', new Error('the request was aborted'));
   #controller: Dispatcher.DispatchController | null = null;
   #sentAtMs = 0;
   #logicalTime = 0;
@@ -171,10 +169,7 @@ class Dispatch implements Dispatcher.DispatchHandler {
     this.#call = call;
     this.#transport = transport;
     this.#resolve = resolve;
-    const { signal } = call;
     this.#deadline = setTimeout(() => this.#expire(), call.deadlineMs);
-    if (signal?.aborted) this.#onAbort();
-    else signal?.addEventListener('abort', this.#onAbort);
   }
 
   /**
@@ -291,7 +286,6 @@ class Dispatch implements Dispatcher.DispatchHandler {
     if (this.#ended) return;
     this.#ended = true;
     clearTimeout(this.#deadline);
-    this.#call.signal?.removeEventListener('abort', this.#onAbort);
     this.#endLate?.();
     this.#resolve(exchange);
   }

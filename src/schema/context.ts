@@ -110,9 +110,9 @@ export class Context implements ReadRecord {
 
   /** The caller of the gateway's calls, which continue the trace. */
   protected callerOfCalls(trace: TraceSpan | undefined): Caller {
-    const { token, tokenStatus, signal, sender, requestId, forwarded } = this.caller;
+    const { token, tokenStatus, sender, requestId, forwarded } = this.caller;
     const receipt = (entry: ReceiptEntry) => this.#called(entry);
-    return { token, tokenStatus, signal, sender, requestId, trace, forwarded, receipt };
+    return { token, tokenStatus, sender, requestId, trace, forwarded, receipt };
   }
 
   #ownScope(): Scope {

@@ -20,7 +20,6 @@ const sentAtMs = Date.UTC(2026, 0, 5);
 const REASONS: readonly NoAnswer['reason'][] = [
   'timeout',
   'connection',
-  'aborted',
   'protocol',
   'oversize',
   'encoding',

@@ -7,11 +7,10 @@ import type { Viewer } from '../auth/viewer.ts';
 
 const ACCOUNTS = { maxEntries: 100_000, entryBytes: 220 };
 
-/** A call under way. When the call ends, null replaces its answer and its signal. */
+/** A call under way. When the call ends, null replaces its answer. */
 interface JoinableCall {
   readonly account: Account;
   readonly logicalTime: number;
-  signal: AbortSignal | null | undefined;
   answer: Promise<unknown> | null;
 }
 
@@ -23,8 +22,9 @@ interface Demand {
 }
 
 /**
- * Concurrent reads of one token share one gateway call. A read joins no call that began before the account's last write was
- * answered, so a client that reads after a write gets data from after it.
+ * Concurrent reads of one token share one gateway call, which runs to its end even if its client has left: the client's next
+ * attempt may join it. A read joins no call that began before the account's last write was answered, so a client that reads
+ * after a write gets data from after it.
  *
  * Orders also outdate what is in memory, at this or another replica. A read from memory first catches up with the other
  * replicas. A new call needs no catch-up: its answer is newer than any earlier order.
@@ -78,20 +78,9 @@ export class AccountReads {
       return this.#begin(calls, key, viewer, send);
     }
     const startedAtMs = steadyClock.now();
-    const { answer, signal } = joined;
-    const join = async () => {
-      try {
-        return (await answer) as T;
-      } catch (error) {
-        // If only the client that made the call has left, the others read again.
-        const isOthersAbort = signal?.aborted === true && !viewer.signal?.aborted;
-        if (!isOthersAbort) throw error;
-        return this.read(viewer, operation, send, demand);
-      } finally {
-        viewer.receipt?.({ operation, ms: steadyClock.now() - startedAtMs, source: 'shared' });
-      }
-    };
-    return join();
+    return (joined.answer as Promise<T>).finally(() => {
+      viewer.receipt?.({ operation, ms: steadyClock.now() - startedAtMs, source: 'shared' });
+    });
   }
 
   /** Called when a write of the account was answered, or an order has changed it. Later reads do not join earlier calls. */
@@ -128,15 +117,14 @@ export class AccountReads {
     viewer: Viewer,
     send: Send<T>,
   ): Promise<T> {
-    const { [ACCOUNT]: account, signal } = viewer;
+    const { [ACCOUNT]: account } = viewer;
     const logicalTime = this.#logicalClock.next();
     const answer = send(viewer);
-    const call: JoinableCall = { account, logicalTime, signal, answer };
+    const call: JoinableCall = { account, logicalTime, answer };
     const ended = () => {
       if (calls.get(key) === call) calls.delete(key);
       // When a Map grows, V8 links its old table to the new one. A dead table in old space keeps the entries of all later
       // tables alive until a major GC, and each entry would keep a whole request.
-      call.signal = null;
       call.answer = null;
     };
     calls.set(key, call);

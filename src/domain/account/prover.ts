@@ -2,7 +2,7 @@ import { GatewayError } from '../../gateway/gateway-error.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
 import type { AccountProof, FreshAccountProof, GroupProof, ProofLedger } from '../auth/proof.ts';
 import { NoGroupError } from '../auth/token-errors.ts';
-import { detached, type Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { AccountReads } from './account-reads.ts';
 import type { Sessions } from './sessions.ts';
@@ -93,7 +93,7 @@ export class Prover {
   async #readCatalog(viewer: Viewer, group: string): Promise<void> {
     const { gateway, accountReads } = this.#parts;
     const send = (caller: Viewer) => gateway.getAllTickers(caller, group, null);
-    await accountReads.read(detached(viewer), 'getAllTickers', send, { request: group });
+    await accountReads.read(viewer, 'getAllTickers', send, { request: group });
   }
 
   /**

@@ -4,7 +4,7 @@ import type { Order } from '../../gateway/operations/holdings.ts';
 import { ACCOUNT } from '../../lib/account.ts';
 import type { Clock, LogicalClock } from '../../lib/clock.ts';
 import type { ProofLedger } from '../auth/proof.ts';
-import { detached, polling, type Viewer } from '../auth/viewer.ts';
+import { polling, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import type { AccountReads } from './account-reads.ts';
 import type { NewestPositions } from './newest-positions.ts';
@@ -90,7 +90,7 @@ export class Sessions {
       return cached;
     }
     const send = (caller: Viewer) => this.#call(caller);
-    return this.#options.accountReads.read(detached(viewer), OPERATION, send, demand);
+    return this.#options.accountReads.read(viewer, OPERATION, send, demand);
   }
 
   #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
@@ -100,7 +100,7 @@ export class Sessions {
   async #call(viewer: Viewer): Promise<SessionAnswer> {
     const { gateway, accountReads } = this.#options;
     const { tokenHash, [ACCOUNT]: account } = viewer;
-    const answer = await gateway.getSession(detached(viewer));
+    const answer = await gateway.getSession(viewer);
     const newest = this.#cache.peek(tokenHash)?.logicalTime ?? 0;
     // An answer from before a change is returned to its readers, but not cached.
     if (answer.logicalTime > Math.max(newest, accountReads.changedAt(account))) {

@@ -178,8 +178,8 @@ interface Attempt {
 
 /**
  * Limits gateway calls with unknown tokens, because any client can write a token with any login in it. An unknown token is
- * charged to its address, by the limit `proofs`. The charge is given back, except if the gateway refuses the token or the
- * client leaves before the answer. The token's login is not charged: a forged token would use up its victim's limit.
+ * charged to its address, by the limit `proofs`. The charge is given back unless the gateway refuses the token. The token's
+ * login is not charged: a forged token would use up its victim's limit.
  */
 export class UnknownTokens {
   readonly #parts: UnknownTokensParts;
@@ -206,8 +206,7 @@ export class UnknownTokens {
     try {
       return await call();
     } catch (error) {
-      const isSpent = isRefusal(error) || hasClientLeft(viewer, error);
-      if (attempt !== null && isSpent) attempt.isSpent = true;
+      if (attempt !== null && isRefusal(error)) attempt.isSpent = true;
       throw error;
     } finally {
       if (attempt !== null) this.#end(viewer, attempt);
@@ -240,9 +239,4 @@ export class UnknownTokens {
 function isRefusal(error: unknown): boolean {
   const isAnswer = error instanceof GatewayError && error.status !== null;
   return isAnswer && (error.kind === 'unauthenticated' || error.kind === 'forbidden');
-}
-
-/** Whether the client left after the call was sent. With a refund, forged tokens of such clients would be unlimited. */
-function hasClientLeft({ signal }: Viewer, error: unknown): boolean {
-  return signal?.aborted === true && error instanceof GatewayError && error.wasSent;
 }

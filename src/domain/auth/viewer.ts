@@ -60,14 +60,9 @@ export function groupKey({ forwarded }: Viewer, group: string): string {
   return tenantKey(group.replaceAll('~', '~~'), forwarded);
 }
 
-/** The viewer without its AbortSignal, for a call that others share: the first client must not abort it for the others. */
-export function detached(viewer: Viewer): Viewer {
-  return { ...viewer, signal: undefined };
-}
-
 /** For a call that the request starts but does not wait for. */
 export function inBackground(viewer: Viewer): Viewer {
-  return { ...detached(viewer), receipt: undefined, priority: undefined };
+  return { ...viewer, receipt: undefined, priority: undefined };
 }
 
 /** For work that outlives the request by hours. */

@@ -6,7 +6,7 @@ import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { UnauthenticatedError } from '../auth/token-errors.ts';
 import { TooManyAttemptsError } from '../auth/trading-limits.ts';
-import { detached, inBackground, type Viewer } from '../auth/viewer.ts';
+import { inBackground, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { type CatalogCopy, GroupCatalog, type GroupOptions } from './group-catalog.ts';
 
@@ -123,7 +123,7 @@ export class Catalogs {
     const sinceMs = clock.now();
     const joined = this.#calls.get(proof.key);
     try {
-      const catalog = await this.#fetch(detached(viewer), proof);
+      const catalog = await this.#fetch(viewer, proof);
       // A copy that has just arrived answers this read, even if it is too old for later ones.
       const copy = catalog.served ?? catalog.copy;
       const isProved = ledger.group(viewer)?.group === proof.group;

@@ -14,7 +14,7 @@ import {
 } from '../../store/order-records.ts';
 import { KeyAheadError, RecordsUnavailableError } from '../../store/refusals.ts';
 import type { AccountProof } from '../auth/proof.ts';
-import { detached, type Viewer } from '../auth/viewer.ts';
+import type { Viewer } from '../auth/viewer.ts';
 import { askedOf } from './order-line.ts';
 import { type OrderResult, unknownSince } from './outcome.ts';
 import { Recorder } from './recorder.ts';
@@ -84,7 +84,7 @@ export class Orders {
     const id = recordId(proof[ACCOUNT], ticket.idempotencyKey);
     for (;;) {
       const inFlight = this.#inFlight.get(id);
-      if (!inFlight) return this.#start(id, detached(viewer), ticket, digest);
+      if (!inFlight) return this.#start(id, viewer, ticket, digest);
       if (inFlight.inputDigest !== digest) {
         if (await inFlight.isReserved) throw otherInput();
         // That order has ended without a reservation, and is no longer in flight.

@@ -53,12 +53,12 @@ export class Bulkhead {
 
   /**
    * Waits for a connection, for half of the call's deadline at most. Resolves to the call with the rest of its deadline; to
-   * null if no connection came free in time, or if the client left.
+   * null if no connection came free in time.
    */
   async enqueue(call: WireCall, entry: Entry): Promise<WireCall | null> {
     const startedAtMs = this.#clock.now();
     const mostMs = longestWaitMs(call);
-    if (!(await this.#wait(entry, mostMs, call.signal))) return null;
+    if (!(await this.#wait(entry, mostMs))) return null;
     const waitedMs = this.#clock.now() - startedAtMs;
     if (waitedMs <= mostMs) return { ...call, deadlineMs: call.deadlineMs - waitedMs };
     // After a pause of the process, a call may get its connection before its timer fires.
@@ -71,8 +71,7 @@ export class Bulkhead {
     while (this.#beginNext());
   }
 
-  #wait(entry: Entry, timeoutMs: number, signal: AbortSignal | undefined): Promise<boolean> {
-    if (signal?.aborted) return Promise.resolve(false);
+  #wait(entry: Entry, timeoutMs: number): Promise<boolean> {
     const key = queueKeyOf(entry);
     const queue = this.#queues.get(key) ?? new Set();
     this.#queues.set(key, queue);
@@ -81,13 +80,10 @@ export class Bulkhead {
         queue.delete(waiting);
         if (queue.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key);
         cancel();
-        signal?.removeEventListener('abort', giveUp);
         resolve(hasPlace);
       };
       const waiting = { entry, begin: () => end(true) };
-      const giveUp = () => end(false);
-      const cancel = this.#clock.after(timeoutMs, giveUp);
-      signal?.addEventListener('abort', giveUp);
+      const cancel = this.#clock.after(timeoutMs, () => end(false));
       queue.add(waiting);
     });
   }

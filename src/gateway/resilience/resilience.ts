@@ -228,9 +228,9 @@ export class Retries {
       const isTooLate = this.#clock.now() + pauseMs + MIN_ATTEMPT_MS > endsAtMs;
       if (isTooLate || this.#budget < 1) break;
       this.#budget -= 1;
-      await pause(this.#clock, pauseMs, call.signal);
+      await pause(this.#clock, pauseMs);
       const deadlineMs = endsAtMs - this.#clock.now();
-      if (call.signal?.aborted || deadlineMs <= 0) break;
+      if (deadlineMs <= 0) break;
       last = await attempt({ ...call, deadlineMs, resends });
       // A retry that was not sent is not the result, because the earlier answer may say when to ask again.
       if (last.sent || !result.sent) result = last;

@@ -16,7 +16,7 @@ export interface RequestCaller {
   readonly token: Token | null;
   /** Undefined if there is no token, or no backend that could verify it. */
   readonly tokenStatus?: TokenStatus | undefined;
-  /** Aborts a read once no client waits for it; a write runs to its own deadline. */
+  /** Aborted when the client has left. It ends subscriptions; calls of a backend run to their own deadline. */
   readonly signal?: AbortSignal | undefined;
   /** Who sent the request, in contrast to the client that it is charged to. */
   readonly sender?: { readonly address: string; readonly userAgent: string | null } | undefined;

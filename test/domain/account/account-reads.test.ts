@@ -5,7 +5,7 @@ import { ACCOUNT } from '../../../src/lib/account.ts';
 import { LogicalClock } from '../../../src/lib/clock.ts';
 import { accountNamed } from '../../support/accounts.ts';
 import { collectGarbage, scavenge } from '../../support/heap.ts';
-import { viewerBut, viewerOf } from '../viewer.ts';
+import { viewerOf } from '../viewer.ts';
 
 const demo = viewerOf('demo');
 let logicalClock: LogicalClock;
@@ -65,18 +65,6 @@ test('a read joins no call from before the store may have lost the versions of a
   expect(calls).toHaveLength(2);
   void read();
   expect(calls).toHaveLength(2);
-});
-
-test('a client that disconnects does not end the reads of others', async () => {
-  const leaving = new AbortController();
-  const first = read(viewerBut(demo, { signal: leaving.signal })).catch(() => 'left');
-  const rest = [read(), read()];
-  leaving.abort();
-  calls[0]?.reject(leaving.signal.reason);
-  expect(await first).toBe('left');
-  await expect.poll(() => calls.length).toBe(2);
-  calls[1]?.resolve(7);
-  expect(await Promise.all(rest)).toEqual([7, 7]);
 });
 
 test('a failed call fails all reads that joined it', async () => {

@@ -75,24 +75,6 @@ describe('an unknown token', () => {
     expect(proofsLeft()).toBe(MAX_PROOFS - cost);
   });
 
-  test('whose client leaves costs one proof, unless its call was never sent', async () => {
-    const { guard, proofsLeft } = setUp();
-    const leaving = async (token: string, wasSent: boolean) => {
-      const leave = new AbortController();
-      const sender = { address: ADDRESS, userAgent: null };
-      const viewer = viewerOf(token, { sender, signal: leave.signal });
-      const call = guard.guard(viewer, async () => {
-        leave.abort();
-        throw new GatewayError('unavailable', 'getCustomerId', 'aborted', { wasSent });
-      });
-      await expect(call).rejects.toThrow('aborted');
-    };
-    await leaving('a', false);
-    expect(proofsLeft()).toBe(MAX_PROOFS);
-    await leaving('a', true);
-    expect(proofsLeft()).toBe(MAX_PROOFS - 1);
-  });
-
   test('costs one proof for all its calls under way, charged to the address of the first', async () => {
     const { begin, ended, proofsLeft } = setUp();
     const first = begin('a');

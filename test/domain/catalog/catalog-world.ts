@@ -30,7 +30,7 @@ export type WorldOptions = Partial<CatalogsOptions> & {
 
 export type CatalogWorld = Awaited<ReturnType<typeof openCatalogWorld>>;
 
-interface ViewerOptions extends Pick<Caller, 'signal' | 'receipt'> {
+interface ViewerOptions extends Pick<Caller, 'receipt'> {
   readonly email?: string;
   readonly forged?: boolean;
 }

@@ -182,20 +182,6 @@ test('a token that still claims its account’s former group reads the group of 
   expect((await world.catalogs.read(moved)).group).toBe('standard-usd');
 });
 
-test('a client that disconnects does not abort the call that others wait for', async () => {
-  await using world = await openCatalogWorld();
-  world.sandbox.fail({ operation: 'getAllTickers', kind: 'delay', delayMs: 50, times: 1 });
-  const leaving = new AbortController();
-  const first = world.catalogs.read(world.viewer({ signal: leaving.signal }));
-  const second = world.catalogs.read(world.viewer({ email: FRESH }));
-  leaving.abort();
-  await eventually(() => expect(world.fetches()).toBe(1));
-  await world.clock.advance(50);
-  expect((await second).version.size).toBeGreaterThan(0);
-  await first;
-  expect(world.fetches()).toBe(1);
-});
-
 test('a catalog larger than the memory limit is cached, until another catalog replaces it', async () => {
   await using world = await openCatalogWorld({ maxBytes: 10_000 });
   const demo = world.viewer();

@@ -89,14 +89,7 @@ test('an outcome has the number and the message of its answer', () => {
   );
   expect(accepted).toEqual({ kind: 'accepted', orderId: 'o-1', message: 'done' });
   expect(rejected).toEqual({ kind: 'rejected', error: 'NO_MONEY', message: 'too little' });
-  for (const reason of [
-    'timeout',
-    'connection',
-    'oversize',
-    'aborted',
-    'encoding',
-    'cached',
-  ] as const) {
+  for (const reason of ['timeout', 'connection', 'oversize', 'encoding', 'cached'] as const) {
     const unknown = judgeOrder('openPosition', orderEnd(noAnswer(reason)));
     expect(unknown, reason).toEqual({ kind: 'unknown', sentAtMs, message: null });
   }

@@ -160,16 +160,6 @@ describe.each(FORMATS)('an answer in parts by %s', (spec) => {
     const skipped = await ask(accept, skipping);
     expect((await skipped.json()).data).toEqual({ session: { id: '700001' } });
   });
-
-  test('stops the remaining work when its client leaves', async () => {
-    gateway.hold(...PAYMENTS);
-    const leaving = new AbortController();
-    const parts = partsOf(await ask(accept, SCREEN, {}, leaving.signal));
-    await next(parts);
-    await eventually(() => expect(gateway.waiting).toBe(2));
-    leaving.abort();
-    await eventually(() => expect(gateway.left).toBe(2));
-  });
 });
 
 test('a client that accepts only JSON or prefers JSON gets an answer in one piece', async () => {

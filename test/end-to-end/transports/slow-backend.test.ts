@@ -41,13 +41,21 @@ test('a query that its client has left runs to its end, sends nothing, and is lo
   expect(answers).toMatchObject([{ type: 'next', payload: { data: { __typename: 'Query' } } }]);
 });
 
-test('the reads of an operation stop when its client disconnects', async () => {
-  using socket = await initializedSocket(app, token());
-  gateway.hold('getWithdrawalMethods');
+test('a read goes on when its client disconnects, and the next attempt joins it', async () => {
+  const own = token();
+  using socket = await initializedSocket(app, own);
+  gateway.hold('getWithdrawalMethods', 'getCustomerId');
+  sandbox.clearCalls();
   socket.subscribe('a', METHODS);
   await eventually(() => expect(gateway.waiting).toBe(1));
   socket.stream.destroy();
-  await eventually(() => expect(gateway.left).toBe(1));
+  const again = app.query('{ customerId withdrawalMethods { id } }', { token: own });
+  // Its other read has begun.
+  await eventually(() => expect(gateway.waiting).toBe(2));
+  gateway.release();
+  expect((await again).errors).toEqual([]);
+  expect(sandbox.calls('getWithdrawalMethods')).toBe(1);
+  expect(gateway.left).toBe(0);
 });
 
 test('orders whose client unsubscribes are executed, and no longer count as operations of the socket', async () => {

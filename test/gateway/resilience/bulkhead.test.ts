@@ -50,7 +50,6 @@ function openArea(width: number, operation: 'getOpenPositions' | 'openPosition')
       body: null,
       deadlineMs: 5_000,
       maxBytes: 1_000,
-      signal: caller.signal,
       caller: { token: toToken('a token'), ...provedAs('customer'), ...caller },
     });
   const answer = async (index: number, exchange?: Exchange) => {
@@ -163,19 +162,6 @@ test('unproved callers hold at most half of the connections, from any number of 
   }
   void send('/proved');
   expect(paths()).toEqual(['/unproved/0', '/unproved/1', '/proved']);
-});
-
-test('a read whose client disconnects before or during its wait is not sent', async () => {
-  const { sent, send, answer } = openArea(1, 'getOpenPositions');
-  void send('/first');
-  const client = new AbortController();
-  const { signal } = client;
-  const waiting = send('/waiting', { signal });
-  client.abort();
-  const [late] = await Promise.all([send('/late', { signal }), answer(0)]);
-  expect(late).toMatchObject({ sent: false });
-  expect(await waiting).toMatchObject({ sent: false });
-  expect(sent).toHaveLength(1);
 });
 
 test('an order keeps its place until its late answer', async () => {

@@ -128,21 +128,6 @@ test('a read is repeated twice if no connection is accepted', async () => {
   expect(open.retries).toHaveLength(2);
 });
 
-test('a client that disconnects while a retry waits causes no further call', async () => {
-  await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
-  await using open = openResilient(gateway.url);
-  const controller = new AbortController();
-  const read = open.client.read(
-    { ...caller(1), signal: controller.signal },
-    OPERATIONS.getCustomerId,
-  );
-  await eventually(() => expect(open.clock.pending).toBe(1));
-  controller.abort();
-  await expect(read).rejects.toMatchObject({ kind: 'unavailable' });
-  expect(open.clock.pending).toBe(0);
-  expect(gateway.requests).toHaveLength(1);
-});
-
 test('retries are at most a tenth of the calls and ten more, even if no breaker opens', async () => {
   await using gateway = await startScriptedGateway(inTurn(answer(503, {})));
   await using open = openResilient(gateway.url);
