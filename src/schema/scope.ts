@@ -156,7 +156,7 @@ export class Scope implements OwnReads {
   }
 
   async positions(): Promise<readonly Position[]> {
-    return (await this.#readList()).positions;
+    return (await this.#readList()).rows;
   }
 
   #readList(): Promise<PositionsAnswer> {

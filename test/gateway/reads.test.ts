@@ -78,12 +78,12 @@ describe('the open positions', () => {
     // A body is hashed only if its length equals the last one's, so the third read is the first that can compare hashes.
     const second = await open.client.read(caller, OPERATIONS.getOpenPositions, first);
     const third = await open.client.read(caller, OPERATIONS.getOpenPositions, second);
-    expect(third.positions).toBe(second.positions);
+    expect(third.rows).toBe(second.rows);
     expect(third.logicalTime).toBeGreaterThan(second.logicalTime);
 
     place.sandbox.tick(5);
     const moved = await open.client.read(caller, OPERATIONS.getOpenPositions, third);
-    expect(moved.positions).not.toEqual(first.positions);
+    expect(moved.rows).not.toEqual(first.rows);
   });
 
   test.each([
@@ -125,7 +125,7 @@ test.each([
     const found = await open.client.read(anyCaller, figures);
     expect(found).toEqual(['9007199254740993', null, expect.any(Number)]);
     const listed = await open.client.read(anyCaller, OPERATIONS.getOpenPositions, null);
-    const times = [found[2], listed.positions[0]?.createdAt].map((ms) => new Date(Number(ms)));
+    const times = [found[2], listed.rows[0]?.createdAt].map((ms) => new Date(Number(ms)));
     expect(times.map((time) => time.getUTCFullYear())).toEqual([year, year]);
   },
 );

@@ -101,14 +101,14 @@ export class NewestPositions {
 
 /** `former` is the record of the list served before; `before` is that list, or an older one if that list was evicted. */
 function servedListOf(
-  { positions, logicalTime }: PositionsAnswer,
+  { rows, logicalTime }: PositionsAnswer,
   before: PositionsAnswer | null,
   former: ServedList | undefined,
 ): ServedList {
   // Usually only prices change. A digest of each list would cost a twentieth of a request's CPU.
   const isFormer = before?.logicalTime === former?.logicalTime;
-  const isSame = isFormer && hasSameIds(before?.positions, positions);
-  const ids = isSame && former !== undefined ? former.ids : digestOfIds(positions);
+  const isSame = isFormer && hasSameIds(before?.rows, rows);
+  const ids = isSame && former !== undefined ? former.ids : digestOfIds(rows);
   return { ids, logicalTime, idsSince: former?.ids === ids ? former.idsSince : logicalTime };
 }
 
@@ -121,14 +121,11 @@ function newer<T extends PositionsAnswer | null>(
 }
 
 /** Whether both have the same ids in the same order. Equal bodies are mapped to the same array. */
-function hasSameIds(
-  a: PositionsAnswer['positions'] | undefined,
-  b: PositionsAnswer['positions'],
-): boolean {
+function hasSameIds(a: PositionsAnswer['rows'] | undefined, b: PositionsAnswer['rows']): boolean {
   if (a === b) return true;
   return a?.length === b.length && a.every(({ id }, index) => id === b[index]?.id);
 }
 
-function bytesOf({ positions, bodyBytes }: PositionsAnswer): number {
-  return BYTES_OF_A_LIST + Math.max(positions.length * BYTES_OF_A_POSITION, bodyBytes);
+function bytesOf({ rows, bodyBytes }: PositionsAnswer): number {
+  return BYTES_OF_A_LIST + Math.max(rows.length * BYTES_OF_A_POSITION, bodyBytes);
 }

@@ -1,4 +1,3 @@
-import type { ReadTimes } from '../../gateway/exchange.ts';
 import { GatewayError } from '../../gateway/gateway-error.ts';
 import { ACCOUNT, type Account } from '../../lib/account.ts';
 import { memo } from '../../lib/caches.ts';
@@ -8,7 +7,7 @@ import { fireAndForget } from '../../lib/fire-and-forget.ts';
 import type { AccountProof, ProofLedger } from '../auth/proof.ts';
 import { lasting, type Viewer } from '../auth/viewer.ts';
 import { RetryPause } from '../retry-pause.ts';
-import type { FeedStatus, Identified, ListEvent, ListState } from './list-state.ts';
+import type { FeedStatus, Identified, ListAnswer, ListEvent, ListState } from './list-state.ts';
 import type { PollSchedule, ScheduledPoll } from './poll-schedule.ts';
 import {
   type FeedSubscription,
@@ -39,7 +38,7 @@ const LINGER_MS = 10_000;
  */
 export abstract class ListFeed<
   Row extends Identified,
-  Answer extends ReadTimes,
+  Answer extends ListAnswer<Row>,
   Event extends ListEvent<Row>,
 > implements SubscribedFeed<Event>
 {
@@ -216,7 +215,7 @@ export abstract class ListFeed<
 export class ListFeeds<
   Feed extends ListFeed<Row, Answer, Event>,
   Row extends Identified,
-  Answer extends ReadTimes,
+  Answer extends ListAnswer<Row>,
   Event extends ListEvent<Row>,
 > {
   readonly #feeds = new Map<Account, Feed>();

@@ -23,6 +23,11 @@ export interface Identified {
   readonly id: string;
 }
 
+/** One read of a list. Equal answers may have the same array of rows. */
+export interface ListAnswer<Row> extends ReadTimes {
+  readonly rows: readonly Row[];
+}
+
 export interface Comparison<Row> {
   readonly isSame: (a: Row, b: Row) => boolean;
   /** Compares all fields except the moving ones, such as a price. Without it no field is moving. */
@@ -32,10 +37,10 @@ export interface Comparison<Row> {
 const CURSOR = /^(?<version>[0-9a-z]{1,10})\.(?<nonce>[\w-]+)$/;
 
 /** The present state of one live list, and its events. Only this class and its subclass change it. */
-export abstract class ListState<
+export class ListState<
   Row extends Identified,
-  Answer extends ReadTimes,
-  Event extends ListEvent<Row>,
+  Answer extends ListAnswer<Row>,
+  Event extends ListEvent<Row> = ListEvent<Row>,
 > {
   /** The newest answer; null before the first. */
   list: Answer | null = null;
@@ -51,11 +56,6 @@ export abstract class ListState<
     this.#clock = clock;
     this.#timeline = new Timeline(isSame, isSameBesides);
   }
-
-  protected abstract rowsOf(answer: Answer): readonly Row[];
-
-  /** Adds what else a view shows; null if the version is too old for it. */
-  protected abstract complete(event: ListEvent<Row>, view: FeedView, version: number): Event | null;
 
   /** The same array until a row or the sequence of rows changes. */
   get rows(): readonly Row[] {
@@ -87,14 +87,18 @@ export abstract class ListState<
     return !event.snapshot && isEmpty(event);
   }
 
+  /** Adds what else a subclass and its view show; null if the version is too old for it. */
+  protected complete(event: ListEvent<Row>, _view: FeedView, _version: number): Event | null {
+    return event as Event;
+  }
+
   protected dateOf(ms: number): Date {
     return new Date(this.#clock.dateOf(ms));
   }
 
   #takeList(list: Answer): void {
-    const rows = this.rowsOf(list);
-    // Equal bodies are mapped to the same array.
-    const isKnown = this.list !== null && this.rowsOf(this.list) === rows;
+    const { rows } = list;
+    const isKnown = this.list?.rows === rows;
     this.list = list;
     if (isKnown) return;
     const version = this.version + 1;

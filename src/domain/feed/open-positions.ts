@@ -109,7 +109,7 @@ export class OpenPositions extends ListFeeds<Feed, Position, PositionsAnswer, Fe
     if (session.positions === null) return null;
     const proof = ledger.account(viewer);
     const list = newestPositions.newest(viewer, proof);
-    if (list !== null && list.logicalTime > logicalTime) return list.positions;
+    if (list !== null && list.logicalTime > logicalTime) return list.rows;
     const isForgotten = newestPositions.hasNewer(viewer, logicalTime, proof);
     return isForgotten ? undefined : (session.positions.rows ?? undefined);
   }

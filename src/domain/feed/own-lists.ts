@@ -1,4 +1,3 @@
-import type { ReadTimes } from '../../gateway/exchange.ts';
 import { ACCOUNT } from '../../lib/account.ts';
 import { memo } from '../../lib/caches.ts';
 import type { LogicalClock } from '../../lib/clock.ts';
@@ -6,7 +5,13 @@ import type { Prover } from '../account/prover.ts';
 import type { AccountProof } from '../auth/proof.ts';
 import { polling, type Viewer } from '../auth/viewer.ts';
 import { ListFeed, type ListFeedOptions, ListFeeds } from './list-feed.ts';
-import { type Comparison, type Identified, type ListEvent, ListState } from './list-state.ts';
+import {
+  type Comparison,
+  type Identified,
+  type ListAnswer,
+  type ListEvent,
+  ListState,
+} from './list-state.ts';
 
 /** What a team's own live list reads, and how its rows are compared. */
 export interface ListSource<Row extends Identified> extends Comparison<Row> {
@@ -20,11 +25,12 @@ export interface OwnListOptions extends ListFeedOptions {
   readonly logicalClock: Pick<LogicalClock, 'next'>;
 }
 
-interface Rows<Row> extends ReadTimes {
-  readonly rows: readonly Row[];
-}
-
-type OwnFeeds<Row extends Identified> = ListFeeds<OwnFeed<Row>, Row, Rows<Row>, ListEvent<Row>>;
+type OwnFeeds<Row extends Identified> = ListFeeds<
+  OwnFeed<Row>,
+  Row,
+  ListAnswer<Row>,
+  ListEvent<Row>
+>;
 
 /** The team's own live lists. The feeds of each list are made when it is first watched. */
 export class OwnLists {
@@ -60,8 +66,8 @@ export class OwnLists {
   }
 }
 
-class OwnFeed<Row extends Identified> extends ListFeed<Row, Rows<Row>, ListEvent<Row>> {
-  readonly state: OwnState<Row>;
+class OwnFeed<Row extends Identified> extends ListFeed<Row, ListAnswer<Row>, ListEvent<Row>> {
+  readonly state: ListState<Row, ListAnswer<Row>>;
   protected readonly operation: string;
   readonly #options: OwnListOptions;
   readonly #source: ListSource<Row>;
@@ -76,26 +82,16 @@ class OwnFeed<Row extends Identified> extends ListFeed<Row, Rows<Row>, ListEvent
     this.#options = options;
     this.#source = source;
     this.operation = source.name;
-    this.state = new OwnState(options.clock, source);
+    this.state = new ListState(options.clock, source);
   }
 
   /** The other service knows no token, so a proof that has lapsed is renewed by a call of the gateway. */
-  protected override async read(viewer: Viewer): Promise<Rows<Row>> {
+  protected override async read(viewer: Viewer): Promise<ListAnswer<Row>> {
     const { prover, logicalClock, clock } = this.#options;
     const poll = polling(viewer);
     const account = await prover.account(poll);
     const sent = { logicalTime: logicalClock.next(), sentAtMs: clock.now() };
     const rows = await this.#source.read(account, poll);
     return { rows, ...sent, receivedAtMs: clock.now() };
-  }
-}
-
-class OwnState<Row extends Identified> extends ListState<Row, Rows<Row>, ListEvent<Row>> {
-  protected override rowsOf({ rows }: Rows<Row>): readonly Row[] {
-    return rows;
-  }
-
-  protected override complete(event: ListEvent<Row>): ListEvent<Row> {
-    return event;
   }
 }

@@ -8,7 +8,7 @@ export const OPEN_POSITIONS = f.table('OpenPositions', { positions: f.vital(POSI
 
 /** The list, and the properties by which the next body is compared: an equal body need not be parsed. */
 export interface OpenPositions {
-  readonly positions: readonly Position[];
+  readonly rows: readonly Position[];
   /** Null if the body before it had another length. */
   readonly bodyHash: string | null;
   readonly bodyBytes: number;
@@ -31,7 +31,7 @@ export const getOpenPositions = read({
     if (bodyHash !== null && previous?.bodyHash === bodyHash) {
       return { ...previous, ...timesOf(answer) };
     }
-    const { positions } = calls.read(answer, OPEN_POSITIONS);
-    return { positions, bodyHash, bodyBytes: bytes.length, ...timesOf(answer) };
+    const { positions: rows } = calls.read(answer, OPEN_POSITIONS);
+    return { rows, bodyHash, bodyBytes: bytes.length, ...timesOf(answer) };
   },
 });

@@ -54,7 +54,7 @@ test('a token without proof neither reads nor writes the account’s list', () =
   const own = list(1, 'own');
   expect(newestPositions.offer(forged, own)).toBe(own);
   newestPositions.offer(forged, list(9, 'poison'));
-  expect(newestPositions.newest(phone)?.positions[0]?.id).toBe('secret');
+  expect(newestPositions.newest(phone)?.rows[0]?.id).toBe('secret');
 });
 
 test('a feed’s list is stored for its account, even if the token was refused during the call', () => {

@@ -76,7 +76,7 @@ test.each([
     const lists = events.map(({ upserted }) => upserted);
     // The query made the first call. A second call means that the feed did not use its list.
     const isUsed = calls === 1;
-    expect(lists).toEqual(isUsed ? [list.positions] : []);
+    expect(lists).toEqual(isUsed ? [list.rows] : []);
     expect(feeds.current(phone)).toBe(isUsed ? list : null);
     await clock.advance(1);
     expect(feeds.current(phone)).toBeNull();
@@ -96,11 +96,11 @@ test('neither queries nor the feed of an account serve a list older than a list 
   let answer = listOf('older', 0);
   gateway.getOpenPositions = async () => answer;
   const read = await feeds.read(phone, { after: 1 });
-  expect(read.positions).toEqual([position('shown')]);
+  expect(read.rows).toEqual([position('shown')]);
   const own = [position('own')];
   const session = { positions: { ids: ['own'], rows: own } };
   const snapshot = { logicalTime: 0, session } as unknown as SessionAnswer;
-  expect(feeds.newest(phone, snapshot)).toBe(read.positions);
+  expect(feeds.newest(phone, snapshot)).toBe(read.rows);
   expect(feeds.newest(forged, snapshot)).toBe(own);
   // The feed shows the query's newer list. The feed ignores older lists, and lists of a token without proof.
   answer = listOf('newer', 1_000);

@@ -90,7 +90,7 @@ export class ScriptedGateway {
       ...sent,
       receivedAtMs: this.#clock.now(),
       // New objects with equal fields, as the client maps them.
-      positions: isSame ? (previous?.positions ?? []) : list.map((each) => ({ ...each })),
+      rows: isSame ? (previous?.rows ?? []) : list.map((each) => ({ ...each })),
       ...bodyOf(body),
     };
   }
@@ -136,12 +136,12 @@ function bodyOf(body: string) {
 
 /** An answer of op 12 that did not come from the scripted gateway. */
 export function answerOf(
-  positions: readonly Position[],
+  rows: readonly Position[],
   sent: { readonly logicalTime: number; readonly atMs: number },
 ): PositionsAnswer {
   const { logicalTime, atMs } = sent;
-  const body = bodyOf(JSON.stringify(positions));
-  return { positions, ...body, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
+  const body = bodyOf(JSON.stringify(rows));
+  return { rows, ...body, logicalTime, sentAtMs: atMs, receivedAtMs: atMs };
 }
 
 export function gatewayError(kind: GatewayErrorKind, retryAfterSeconds?: number): GatewayError {
