@@ -1,6 +1,6 @@
 import type { OperationName } from '../../gateway/operations.ts';
 import { ACCOUNT, type Account } from '../../lib/account.ts';
-import { growingLru, memo } from '../../lib/caches.ts';
+import { growingLru } from '../../lib/caches.ts';
 import { type LogicalClock, steadyClock } from '../../lib/clock.ts';
 import type { AccountVersions } from '../../store/shared-store.ts';
 import type { Viewer } from '../auth/viewer.ts';
@@ -33,8 +33,8 @@ export class AccountReads {
   readonly #logicalClock: LogicalClock;
   readonly #versions: AccountVersions | null;
   readonly #onChanged: (account: Account) => void;
-  /** The calls under way that a read can join, by operation, then by token and request. */
-  readonly #calls = new Map<OperationName, Map<string, JoinableCall>>();
+  /** The calls under way that a read can join, by operation, token and request. */
+  readonly #calls = new Map<string, JoinableCall>();
   /** The logical time of each account's last change by an order. */
   readonly #changes = new Watermarks();
   /** The last version seen of each account that has one. */
@@ -57,7 +57,7 @@ export class AccountReads {
   }
 
   isReading({ tokenHash }: Viewer, operation: OperationName): boolean {
-    return this.#callsOf(operation).has(tokenHash);
+    return this.#calls.has(callKey(operation, tokenHash));
   }
 
   /** `after`: only a call that began after this logical time is joined. `request` distinguishes reads of one operation. */
@@ -67,16 +67,11 @@ export class AccountReads {
     send: Send<T>,
     demand: Demand = {},
   ): Promise<T> {
-    const { request = '' } = demand;
     const { tokenHash, [ACCOUNT]: account } = viewer;
     const after = Math.max(demand.after ?? 0, this.changedAt(account));
-    // Most reads have no request. The hash alone is a key that needs no new string.
-    const key = request === '' ? tokenHash : `${tokenHash} ${request}`;
-    const calls = this.#callsOf(operation);
-    const joined = calls.get(key);
-    if (joined === undefined || joined.logicalTime <= after) {
-      return this.#begin(calls, key, viewer, send);
-    }
+    const key = callKey(operation, tokenHash, demand.request);
+    const joined = this.#calls.get(key);
+    if (joined === undefined || joined.logicalTime <= after) return this.#begin(key, viewer, send);
     const startedAtMs = steadyClock.now();
     return (joined.answer as Promise<T>).finally(() => {
       viewer.receipt?.({ operation, ms: steadyClock.now() - startedAtMs, source: 'shared' });
@@ -85,8 +80,8 @@ export class AccountReads {
 
   /** Called when a write of the account was answered, or an order has changed it. Later reads do not join earlier calls. */
   written(account: Account): void {
-    for (const calls of this.#calls.values()) {
-      for (const [key, call] of calls) if (call.account === account) calls.delete(key);
+    for (const [key, call] of this.#calls) {
+      if (call.account === account) this.#calls.delete(key);
     }
   }
 
@@ -107,16 +102,8 @@ export class AccountReads {
     return this.#versions === null ? true : this.#compareVersion(this.#versions, account);
   }
 
-  #callsOf(operation: OperationName): Map<string, JoinableCall> {
-    return memo(this.#calls, operation, () => new Map());
-  }
-
-  #begin<T>(
-    calls: Map<string, JoinableCall>,
-    key: string,
-    viewer: Viewer,
-    send: Send<T>,
-  ): Promise<T> {
+  #begin<T>(key: string, viewer: Viewer, send: Send<T>): Promise<T> {
+    const calls = this.#calls;
     const { [ACCOUNT]: account } = viewer;
     const logicalTime = this.#logicalClock.next();
     const answer = send(viewer);
@@ -151,6 +138,10 @@ export class AccountReads {
     }
     return true;
   }
+}
+
+function callKey(operation: OperationName, tokenHash: string, request = ''): string {
+  return `${operation} ${tokenHash} ${request}`;
 }
 
 /** The hash of a token, or an account. */
