@@ -97,6 +97,16 @@ test('a connection on which the second subscription has no answer for four secon
   expect(events.slice(-2)).toEqual(['connected', 'next']);
 });
 
+test('if the second subscription fails, both are left, and another is opened', async () => {
+  const { answer, attempts, events, left, time } = start();
+  answer(0);
+  await time.pass(5_000);
+  attempts[1]?.sink.error(new Error('lost'));
+  expect(events.at(-1)).toBe(LOST);
+  await time.pass(1_000);
+  expect(left()).toEqual([true, true, false]);
+});
+
 test('a lost connection is tried again after pauses of at most one, two and four seconds, and anew after an answer', async () => {
   const { answer, attempts, events, line, time } = start();
   answer(0);
