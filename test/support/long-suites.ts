@@ -27,11 +27,12 @@ export const LONG_SUITES: readonly string[] = [
   'test/toolchain/{graphiql-bundle,packages}.test.ts',
 ];
 
-/** The long suites that CI has time for: of the pages, of the packages, of sockets, and of orders over another version or a shutdown. */
+/** The long suites that CI has time for: of the pages, of a browser's order keys, of the packages, of sockets, and of orders over another version or a shutdown. */
 const SUITES_OF_CI: readonly string[] = [
   'client/test/frameworks/forms.test.ts',
   'client/test/packaging/package.test.ts',
   'client/test/react/hooks.test.ts',
+  'client/test/storage/indexed-db.test.ts',
   'test/end-to-end/chaos/sockets.test.ts',
   'test/end-to-end/orders/going-back.test.ts',
   'test/end-to-end/orders/shutdown.test.ts',
