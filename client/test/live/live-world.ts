@@ -18,7 +18,6 @@ export interface DeviceOptions {
 }
 
 type LiveWorld = Awaited<ReturnType<typeof startLiveWorld>>;
-export type Device = ReturnType<LiveWorld['device']>;
 
 /** A gateway, a facade, and a network between the facade and its clients. */
 export async function startLiveWorld() {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { seriesValue } from '../../../test/end-to-end/operations/scraped.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { FollowOptions } from '../../src/live/followed.ts';
@@ -76,6 +77,7 @@ describe('listeners', () => {
     const intervals = core.sent.map((each) => (each as { intervalMs: number | null }).intervalMs);
     expect(intervals).toEqual([400, 200, null, 400]);
     expect(core.open).toBe(1);
+    await eventually(async () => expect(await seriesValue(world.witness, 'subscriptions')).toBe(1));
     // The socket stays open, because the new subscription begins before the old one ends.
     expect(world.proxy.upgrades).toBe(1);
     expect(listener.states.filter(({ status }) => status !== 'LIVE')).toHaveLength(1);
