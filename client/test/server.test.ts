@@ -6,7 +6,6 @@ import { sharedApp } from '../../test/support/shared-app.ts';
 import { type ClientOptions, createClient } from '../src/create-client.ts';
 import type { OwnEnvironment } from '../src/environment.ts';
 import type { PositionsState } from '../src/index.ts';
-import type { OrderInput } from '../src/orders/order-input.ts';
 import { timeOfKey } from '../src/orders/order-key.ts';
 import type { TicketOptions } from '../src/orders/ticket.ts';
 import { forRequest } from '../src/server.ts';
@@ -159,21 +158,6 @@ test('an order is placed for the user who places it, or is refused', async () =>
   const orders = app.sandbox.orders().slice(before);
   expect(orders).toHaveLength(accepted.length);
   expect(orders.filter(({ comment, login }) => comment !== String(login))).toEqual([]);
-});
-
-test('two requests with the key of one form place one order', async () => {
-  const before = app.sandbox.orders().length;
-  const place = (key: string, input: OrderInput = BUY) =>
-    forRequest(tokens[0] ?? '', { url: url() })
-      .orders.ticket({ idempotencyKey: key })
-      .place(input);
-  const [key, another] = [newKey(), newKey()];
-  const ends = await Promise.all([place(key), place(key), place(another)]);
-  expect(ends).toMatchObject(Array(3).fill({ status: 'accepted' }));
-  expect(await place(key)).toMatchObject({ status: 'accepted', replayed: true });
-  const other = await place(key, { ...BUY, size: { units: 2 } });
-  expect(other).toMatchObject({ status: 'unsent', error: { code: 'BAD_USER_INPUT' } });
-  expect(app.sandbox.orders()).toHaveLength(before + 2);
 });
 
 test('an order whose key comes from a form keeps that key, and is unknown after an error', async () => {

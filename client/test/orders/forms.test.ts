@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { newKey } from '../../../test/support/order-keys.ts';
 import { ACCOUNT_OPERATION } from '../../src/account-operation.ts';
 import type { Client } from '../../src/create-client.ts';
 import type { OrderInput } from '../../src/orders/order-input.ts';
@@ -233,6 +234,17 @@ test('a tap after an expired order places another order, whose input may differ'
   void ticket.place(EDITED);
   await market.accept();
   expect(form().status).toBe('accepted');
+});
+
+test('a given key is that of the first order alone: after a reset the ticket has another', async () => {
+  const { client, market } = await shownForm();
+  const idempotencyKey = newKey();
+  const ticket = client.orders.ticket({ idempotencyKey });
+  void ticket.place(ORDER);
+  await market.accept();
+  expect(ticket.idempotencyKey).toBe(idempotencyKey);
+  ticket.reset();
+  expect(ticket.idempotencyKey).not.toBe(idempotencyKey);
 });
 
 test('at most a hundred orders are kept, and an order under way is never dropped', async () => {
