@@ -50,7 +50,7 @@ describe('Retry-After', () => {
     expect(open.clock.pending).toBe(1);
     // The Retry-After is followed by a jitter of less than 100 ms.
     await open.clock.advance(100);
-    expect(await read).toMatchObject({ positions: [] });
+    expect(await read).toMatchObject({ rows: [] });
     expect(gateway.requests).toHaveLength(2);
   });
 
@@ -99,7 +99,7 @@ test('a retry without a connection is repeated too', async () => {
   expect(open.retries).toHaveLength(1);
   const port = Number(new URL(leaving.url).port);
   await using _next = await startScriptedGateway(inTurn(positions), { port });
-  expect(await open.runClockUntil(read)).toMatchObject({ positions: [] });
+  expect(await open.runClockUntil(read)).toMatchObject({ rows: [] });
 });
 
 test('all attempts share one deadline', async () => {
