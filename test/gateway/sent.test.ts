@@ -3,14 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { GatewayClient } from '../../src/gateway/client.ts';
 import type { Caller } from '../../src/gateway/exchange.ts';
 import { ACKNOWLEDGED } from '../../src/gateway/operations/acknowledged.ts';
-import { BEFORE_TOKEN, TOKEN_HEADER } from '../../src/gateway/operations/conventions.ts';
 import { CUSTOMER_ID } from '../../src/gateway/operations/get-customer-id.ts';
-import { GRANT } from '../../src/gateway/operations/login.ts';
 import type { MarketOrder } from '../../src/gateway/operations/open-position.ts';
-import { LIMIT_ORDER, type LimitOrder } from '../../src/gateway/operations/place-limit-order.ts';
 import { OPERATIONS } from '../../src/gateway/operations.ts';
 import type { Pools } from '../../src/gateway/transport.ts';
-import { TOKEN_TEXT } from '../../src/lib/account.ts';
 import { provedAs } from '../support/accounts.ts';
 import { accepted, orderBody, pathOf } from '../support/ask-gateway.ts';
 import { eventually } from '../support/eventually.ts';
@@ -23,27 +19,6 @@ const accept: Script = (socket) => socket.write(answer(200, ACCEPTED));
 const silence: Script = () => {};
 /** One connection for each of the three areas: reads, orders and the other calls. */
 const NARROW = { connections: 3 };
-
-test('a sign-in is sent without the token of its request, and other calls are sent with the token', async () => {
-  await using gateway = await startScriptedGateway((socket) =>
-    socket.write(
-      answer(200, {
-        ...GRANT.toWire({ accessToken: 'new', refreshToken: '', passkey: false }),
-        ...CUSTOMER_ID.toWire({ customerId: 'c' }),
-      }),
-    ),
-  );
-  await using opened = openClient(gateway.url, NARROW);
-  await opened.client.write(anyCaller, OPERATIONS.login, {
-    email: 'a@example.com',
-    password: 'secret',
-  });
-  await opened.client.read(anyCaller, OPERATIONS.getCustomerId);
-  expect(gateway.requests.map(({ headers }) => headers[TOKEN_HEADER])).toEqual([
-    undefined,
-    `${BEFORE_TOKEN}${anyCaller.token?.[TOKEN_TEXT]}`,
-  ]);
-});
 
 type Opened = ReturnType<typeof openClient>;
 type OrderOptions = Parameters<GatewayClient['order']>[3];
@@ -248,44 +223,17 @@ test('when the pools close, a waiting order ends unsent, and a sent order ends u
   expect(gateway.requests).toHaveLength(1);
 });
 
-type Place = (client: GatewayClient) => Promise<unknown>;
-const market =
-  (change: Partial<MarketOrder>): Place =>
-  (client) =>
-    client.order(anyCaller, OPERATIONS.openPosition, { ...marketOrder, ...change });
-const limit =
-  (change: Partial<LimitOrder>): Place =>
-  (client) =>
-    client.order(anyCaller, OPERATIONS.placeLimitOrder, { ...limitOrder, ...change });
-const MONEY = { direction: 'sell', type: 'amount', amount: 250.5 } as const;
-const LIMIT = { symbol: 'AAPL', direction: 'buy', amount: 100, price: 500 } as const;
-
-test.each<[string, Place, object]>([
-  ['units', market({}), orderBody()],
-  [
-    'money, a price and a comment',
-    market({ side: 'SELL', size: { by: 'amount', value: 250.5 }, price: 99, comment: 'c' }),
-    orderBody({ ...MONEY, price: 99, comment: 'c' }),
-  ],
+test.each<[string, Partial<MarketOrder>, object]>([
+  ['units', {}, orderBody()],
   [
     'levels by price and money',
-    market({ stopLoss: { by: 'price', value: 90 }, takeProfit: { by: 'amount', value: 6 } }),
+    { stopLoss: { by: 'price', value: 90 }, takeProfit: { by: 'amount', value: 6 } },
     orderBody({ sl: 90, tpAmount: 6 }),
   ],
-  [
-    'levels by money and price',
-    market({ stopLoss: { by: 'amount', value: 5 }, takeProfit: { by: 'price', value: 110 } }),
-    orderBody({ slAmount: 5, tp: 110 }),
-  ],
-  [
-    'a limit, levels and a comment',
-    limit({ side: 'BUY', stopLoss: 490, takeProfit: 510, comment: 'c' }),
-    LIMIT_ORDER.toWire({ ...LIMIT, sl: 490, tp: 510, comment: 'c' }),
-  ],
-])('an order with %s sends exactly the requested fields', async (_, place, body) => {
+])('an order with %s sends exactly the requested fields', async (_, change, body) => {
   await using gateway = await startScriptedGateway(accept);
-  await using own = openClient(gateway.url);
-  await place(own.client);
+  await using open = openClient(gateway.url);
+  await open.client.order(anyCaller, OPERATIONS.openPosition, { ...marketOrder, ...change });
   expect(JSON.parse(String(gateway.requests[0]?.body))).toEqual(body);
 });
 
