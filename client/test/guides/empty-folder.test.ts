@@ -18,7 +18,7 @@ import { freePort, freePorts } from '../../../test/support/free-ports.ts';
 import { inFull } from '../../../test/support/in-full.ts';
 import { launchChromium } from '../../../test/support/launch-chromium.ts';
 import { endPrograms, startProgram } from '../support/example-process.ts';
-import { namedSamples, readPage } from '../support/samples.ts';
+import { namedSamples, samplesOf } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const environment = bareEnvironment();
@@ -108,7 +108,7 @@ describe.skipIf(reason !== null)(
       }
 
       test('the guide for React leads from a clone to live positions, an order, and an order with an unknown outcome', async () => {
-        const blocks = readPage(GUIDE, 'React').samples.filter(({ language }) => language === 'sh');
+        const blocks = samplesOf(GUIDE, 'React').filter(({ language }) => language === 'sh');
         // The commands that start the service, make the app, and open its page.
         const [service = [], make = [], look = []] = blocks.map(({ text }) =>
           text.trim().split('\n'),

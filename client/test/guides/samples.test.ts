@@ -20,7 +20,7 @@ import {
   OF_CHECKOUT,
   PAGES,
 } from '../support/sample-project.ts';
-import { readPage, type Sample } from '../support/samples.ts';
+import { type Sample, samplesOf } from '../support/samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 const PROGRAMS = new Set(['ts', 'tsx', 'js', 'jsx']);
@@ -38,7 +38,7 @@ interface SampleDocument {
   readonly text: string;
 }
 
-const documentsIn = (page: string) => readPage(page).samples.flatMap(documentsOf);
+const documentsIn = (page: string) => samplesOf(page).flatMap(documentsOf);
 
 function documentsOf({ page, line, language, text }: Sample): readonly SampleDocument[] {
   if (language === 'graphql') return [{ place: `${page}:${line}`, text }];
@@ -97,7 +97,7 @@ test('the test of the first hour passes with its field, as CONTRIBUTING.md print
     cpSync(join(root, part), join(checkout, part), { recursive: true });
   }
   symlinkSync(join(root, 'node_modules'), join(checkout, 'node_modules'));
-  const { samples } = readPage('CONTRIBUTING.md');
+  const samples = samplesOf('CONTRIBUTING.md');
   for (const [file, text] of checkoutFiles(samples.filter(({ language }) => language === 'ts'))) {
     writeFileSync(join(checkout, file), text);
   }

@@ -71,6 +71,8 @@ test('a connection closes with its last subscription, also after an earlier one 
   expect(market.network.connections.size).toBe(1);
   leave();
   expect(market.network.connections.size).toBe(0);
+  // The app itself has ended the second.
+  expect(ends).toHaveLength(1);
   await follow();
   client.dispose();
   expect(market.network.connections.size).toBe(0);

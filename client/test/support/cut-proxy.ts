@@ -1,14 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-const PORTAL = [
-  'HTTP/1.1 200 OK',
-  'content-type: text/html',
-  'connection: close',
-  '',
-  '<h1>Sign in to this network</h1>',
-].join('\r\n');
-
 export type CutProxy = Awaited<ReturnType<typeof startCutProxy>>;
 
 /** A proxy between a client and the facade that acts like a network. */
@@ -16,7 +8,6 @@ export async function startCutProxy(target: string) {
   const { hostname, port: targetPort } = new URL(target);
   const sockets = new Set<Socket>();
   const webSockets = new Set<Socket>();
-  let isPortal = false;
   let isSilent = false;
   /** Connections on which nothing is forwarded any more. */
   const silenced = new Set<Socket>();
@@ -40,7 +31,6 @@ export async function startCutProxy(target: string) {
     });
     client.on('data', (chunk) => {
       if (silenced.has(client)) return;
-      if (isPortal) return void client.end(PORTAL);
       if (/^upgrade: websocket/im.test(chunk.toString('latin1'))) {
         proxy.upgrades += 1;
         webSockets.add(client);
@@ -78,11 +68,6 @@ export async function startCutProxy(target: string) {
     },
     /** Resets all connections. */
     cut,
-    /** Answers everything with a page, as a captive portal does. */
-    showPortal() {
-      isPortal = true;
-      cut();
-    },
     /** Takes connections, and forwards nothing any more: neither on these, nor on the open ones. */
     silence() {
       isSilent = true;
@@ -92,7 +77,6 @@ export async function startCutProxy(target: string) {
     refuse,
     /** Ends all faults. */
     async heal() {
-      isPortal = false;
       isSilent = false;
       if (!server.listening) await listen(port);
     },

@@ -13,18 +13,10 @@ export function startProgram(
   const child = spawn(command, args, { env, cwd, stdio: 'pipe', detached: true });
   children.push(child);
   const ended = once(child, 'exit');
-  let read = 0;
   let failure: string | null = null;
   const program = {
     out: '',
     err: '',
-    /** The output since the last call. */
-    news() {
-      const text = program.out.slice(read);
-      read = program.out.length;
-      return text;
-    },
-    type: (command: string) => void child.stdin.write(`${command}\n`),
     /** Ends the whole group, like Ctrl+C in a terminal. */
     kill(signal: 'SIGINT' | 'SIGKILL') {
       if (child.pid !== undefined) process.kill(-child.pid, signal);

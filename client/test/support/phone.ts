@@ -4,7 +4,6 @@ import { startTestApp } from '../../../test/support/app.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { createOrders } from '../../src/orders/create-orders.ts';
 import type { LimitOrderInput, MarketOrder, OrderInput } from '../../src/orders/order-input.ts';
-import type { Ticket } from '../../src/orders/ticket.ts';
 import type { ClientStorage } from '../../src/storage.ts';
 import { TestCore } from './client.ts';
 import { type CountedEnvironmentOptions, countedEnvironment } from './counted-environment.ts';
@@ -22,21 +21,17 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
   const line = await startOrderLine(() => app.url);
   const storage = createMemoryStorage();
   const cores: OrderCore[] = [];
-  const tokenOf = (email: string): string | null => app.sandbox.token({ email });
   const phone = {
     app,
     line,
     storage,
     /** How far the phone's clock is ahead of the real one. */
     clockMs: 0,
-    token: tokenOf('demo@example.com'),
+    token: app.sandbox.token({ email: 'demo@example.com' }) as string | null,
     /** Lets time pass for the phone's clock, and for the dates of the server's answers. */
     pass(ms: number) {
       phone.clockMs += ms;
       line.aheadMs += ms;
-    },
-    signIn: (email: string) => {
-      phone.token = tokenOf(email);
     },
     /** Starts the app, or opens another tab of it. Each tab ends with the phone at the latest. */
     open(
@@ -65,26 +60,20 @@ export async function startPhone(environment: Readonly<Record<string, string>> =
       return opened;
     },
     /** Places an order whose request or answer is lost; then the user signs out for a moment. */
-    async interrupt(
-      input: OrderInput,
-      fault: 'lost' | 'answer-lost',
-      from?: OrderCore,
-    ): Promise<Ticket> {
-      const { orders } = from ?? phone.open();
+    async interrupt(input: OrderInput, fault: 'lost' | 'answer-lost'): Promise<void> {
+      const { orders } = phone.open();
       const reached = () => (fault === 'lost' ? line.orders : line.answered);
       const before = reached();
       const { token } = phone;
       // Each repeat of the request has the same fault.
       line.next.push(...Array(1_000).fill(fault));
       // The wait is longer than the life of a key, so that a test can make the key too old before the ticket expires.
-      const ticket = orders.ticket({ maxWaitMs: TWO_DAYS_MS });
-      const placing = ticket.place(input);
+      const placing = orders.ticket({ maxWaitMs: TWO_DAYS_MS }).place(input);
       await eventually(() => expect(reached()).toBeGreaterThan(before));
       phone.token = null;
       expect(await placing).toMatchObject(unknown('SIGNED_OUT'));
       phone.token = token;
       line.next.length = 0;
-      return ticket;
     },
     async [Symbol.asyncDispose]() {
       for (const { core } of cores) core.dispose();

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { packClient } from './packed-client.ts';
 import { STAND_INS } from './react-native-stand-ins.ts';
 import { runTool } from './run-tool.ts';
-import { readPage, type Sample } from './samples.ts';
+import { type Sample, samplesOf } from './samples.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -50,8 +50,7 @@ export async function createSampleProject() {
     (name) => !name.startsWith('.') && name !== 'trading-graph-client',
   );
   const { app: folder, write, [Symbol.asyncDispose]: dispose } = await packClient(packages);
-  const pages = PAGES.map((page) => readPage(page));
-  const samples = pages.flatMap((page) => page.samples).filter(isCompiled);
+  const samples = PAGES.flatMap((page) => samplesOf(page)).filter(isCompiled);
   const isOfCheckout = ({ page }: Sample) => OF_CHECKOUT.has(page);
   const files = [
     ['apps/tsconfig.json', JSON.stringify(OPTIONS_OF_APPS)] as const,

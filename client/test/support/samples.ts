@@ -17,14 +17,10 @@ export interface Sample {
   readonly text: string;
 }
 
-export interface SamplePage {
-  readonly samples: readonly Sample[];
-}
-
 const OPENING = /^( *)```(\S*)(?: +file=(\S+))?\s*$/;
 
 /** The samples of a page, or of one section of it. */
-export function readPage(page: string, section?: string): SamplePage {
+export function samplesOf(page: string, section?: string): readonly Sample[] {
   const text = readFileSync(join(root, page), 'utf8');
   const lines = text.split('\n');
   const samples: Sample[] = [];
@@ -47,13 +43,13 @@ export function readPage(page: string, section?: string): SamplePage {
       });
     at = end;
   }
-  return { samples };
+  return samples;
 }
 
 /** The samples that are files of an app, by their paths. */
 export function namedSamples(page: string, section?: string): ReadonlyMap<string, Sample> {
   return new Map(
-    readPage(page, section).samples.flatMap((sample) =>
+    samplesOf(page, section).flatMap((sample) =>
       sample.file === null ? [] : [[sample.file, sample]],
     ),
   );

@@ -3,7 +3,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readPage } from '../../../client/test/support/samples.ts';
+import { samplesOf } from '../../../client/test/support/samples.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownFolder } from '../../support/own-folder.ts';
@@ -89,7 +89,7 @@ describe.each(TRANSPORTS)('by %s', (transport, ask) => {
 
 test('graphql-ws subscribes by an id, as docs/trusted-documents.md prints it', async () => {
   await using app = await start('on');
-  const { samples } = readPage('docs/trusted-documents.md', 'Send an id');
+  const samples = samplesOf('docs/trusted-documents.md', 'Send an id');
   const [printed] = samples.filter(({ language }) => language === 'ts');
   const run = new Function('ws', 'sink', printed?.text.replace('d4a1…', 'feed-1') ?? '');
   const ws = createClient({
