@@ -42,6 +42,28 @@ test.each([undefined, 15_000])(
   },
 );
 
+test.each([
+  [undefined, 1_000],
+  [3_000, 3_000],
+])(
+  'the changes of events that cannot be sent are repeated after a pause (interval %s: %i ms)',
+  async (intervalMs, pauseMs) => {
+    const { clock, viewer, watch } = createLiveBench();
+    const stream = watch(viewer('phone'), { intervalMs });
+    let emitted = 0;
+    void (async () => {
+      for await (const { snapshot } of atMost(100, stream)) {
+        expect(snapshot).toBe(true);
+        emitted += 1;
+        stream.missed();
+      }
+    })();
+    await clock.advance(0);
+    await clock.advance(5 * pauseMs);
+    expect(emitted).toBe(6);
+  },
+);
+
 test('a cursor resumes a subscription soon after its end if the feed still knows all rows closed since then', async () => {
   const { clock, gateway, viewer, followChanges, feeds } = createLiveBench();
   // These are more positions than the feed remembers after they close.
