@@ -4,6 +4,7 @@ import { errorBody } from '../../src/gateway/operations/conventions.ts';
 import { GRANT } from '../../src/gateway/operations/login.ts';
 import { SUBMITTED } from '../../src/gateway/operations/submitted.ts';
 import { OPERATION_NAMES, OPERATIONS, type OperationName } from '../../src/gateway/operations.ts';
+import type { Fault } from '../../src/sandbox/faults.ts';
 import { OPERATION_CASES } from '../operations/cases.ts';
 import { openSandbox } from '../sandbox/sandbox-client.ts';
 import { pathOf } from '../support/ask-gateway.ts';
@@ -96,14 +97,9 @@ describe('a 429', () => {
 });
 
 test('a small write answered 503 is unknown, and its error has the time of Retry-After', async () => {
-  await using place = await openSandbox();
-  await using open = openClient(place.sandbox.url);
   const headers = { 'retry-after': '7' };
-  place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 503, headers });
-  await expect(OPERATION_CASES.setValue.call(open.client, place.caller())).rejects.toMatchObject({
-    kind: 'unknown',
-    retryAfterSeconds: 7,
-  });
+  const unknown = { kind: 'unknown', retryAfterSeconds: 7 };
+  await expect(answered('setValue', { status: 503, headers })).rejects.toMatchObject(unknown);
 });
 
 const { success: SUCCESS } = ACKNOWLEDGED.names;
@@ -116,19 +112,12 @@ test.each([
   ['a list', [{ [SUCCESS]: true }], 'unknown'],
   ['null', 'null', 'unknown'],
 ])('a small write answered 200 with %s has the outcome of its body', async (_, body, word) => {
-  await using place = await openSandbox();
-  await using open = openClient(place.sandbox.url);
-  place.sandbox.fail({ operation: 'setValue', kind: 'status', status: 200, body });
-  expect(await wordFor(OPERATION_CASES.setValue.call(open.client, place.caller()))).toBe(word);
+  expect(await wordFor(answered('setValue', { body }))).toBe(word);
 });
 
 test('a request for a password mail that is refused by a 200 is rejected', async () => {
-  await using place = await openSandbox();
-  await using open = openClient(place.sandbox.url);
   const body = errorBody('sign-in', { error: 'USER_NOT_FOUND' });
-  place.sandbox.fail({ operation: 'forgotPassword', kind: 'status', status: 200, body });
-  const call = OPERATION_CASES.forgotPassword.call(open.client, place.caller());
-  expect(await wordFor(call)).toBe('rejected');
+  expect(await wordFor(answered('forgotPassword', { body }))).toBe('rejected');
 });
 
 const { accessToken: TOKEN } = GRANT.names;
@@ -149,9 +138,13 @@ test.each([
   [{ [TOKEN]: 7 }, { kind: 'contract' }],
   [[], { kind: 'contract' }],
 ])('a sign-in answered 200 with %j has the outcome of its body', async (body, expected) => {
+  expect(await answered('login', { body }).catch((error) => error)).toMatchObject(expected);
+});
+
+/** Calls an operation to which the gateway answers 200, or as the fault says. */
+async function answered(operation: OperationName, fault: Partial<Fault>): Promise<unknown> {
   await using place = await openSandbox();
   await using open = openClient(place.sandbox.url);
-  place.sandbox.fail({ operation: 'login', kind: 'status', status: 200, body });
-  const call = OPERATION_CASES.login.call(open.client, place.caller());
-  expect(await call.catch((error) => error)).toMatchObject(expected);
-});
+  place.sandbox.fail({ operation, kind: 'status', status: 200, ...fault });
+  return await OPERATION_CASES[operation].call(open.client, place.caller());
+}

@@ -51,13 +51,10 @@ test('a letter whose bytes arrive in two pieces is decoded', async () => {
   expect(result).toEqual({ data: { name: 'Müller' }, errors: [] });
 });
 
-test.each([
-  ['before it begins', 0],
-  ['in the middle', 10],
-])('an answer that stalls %s is given up', async (_name, bytes) => {
+test('an answer that stalls in the middle is given up', async () => {
   const result = await ask(400, async (response) => {
     response.setHeader('content-type', 'application/json');
-    if (bytes > 0) response.write(ANSWER.slice(0, bytes));
+    response.write(ANSWER.slice(0, 10));
   });
   expect(result.errors).toMatchObject([{ code: 'NETWORK', message: 'No answer came in time.' }]);
 });
