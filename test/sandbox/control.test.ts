@@ -30,6 +30,16 @@ test.each([
   });
 });
 
+test('a fault ends after its duration', async () => {
+  await using place = await openSandbox();
+  const demo = place.as(DEMO);
+  place.sandbox.fail({ operation: 'getOpenPositions', kind: 'status', forMs: 5_000 });
+  await place.clock.advance(4_999);
+  expect((await demo.ask('getOpenPositions')).status).toBe(500);
+  await place.clock.advance(1);
+  expect((await demo.ask('getOpenPositions')).status).toBe(200);
+});
+
 test('all tokens of a login are revoked, including tokens from before a restart', async () => {
   await using before = await openSandbox();
   for (let i = 0; i < 2; i += 1) before.sandbox.token({ email: DEMO });

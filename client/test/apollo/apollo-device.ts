@@ -7,20 +7,14 @@ import { possibleTypes } from '../../src/generated/possible-types.ts';
 import type { TokenSource } from '../../src/request/tokens.ts';
 import { countedEnvironment } from '../support/counted-environment.ts';
 
-export interface ApolloDeviceOptions {
-  readonly url: string;
-  readonly token: TokenSource;
-  readonly environment?: Partial<Environment>;
-}
-
 export type ApolloDevice = ReturnType<typeof startApolloDevice>;
 
 /** An app with Apollo Client over the link, as the guide sets it up. */
-export function startApolloDevice({
-  url,
-  token,
-  environment = countedEnvironment(),
-}: ApolloDeviceOptions) {
+export function startApolloDevice(
+  url: string,
+  token: TokenSource,
+  environment: Partial<Environment> = countedEnvironment(),
+) {
   /** The reasons that `onSignedOut` was called with. */
   const signedOut: string[] = [];
   const client = createClient({

@@ -2,9 +2,10 @@ import { gql, type TypedDocumentNode } from '@apollo/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../../../test/support/eventually.ts';
 import { newKey } from '../../../test/support/order-keys.ts';
+import { ownApp } from '../../../test/support/shared-app.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { PositionChanges } from '../../src/live/positions-operation.ts';
-import { startLiveWorld } from '../live/live-world.ts';
+import { startCutProxy } from '../support/cut-proxy.ts';
 import { type ApolloDevice, startApolloDevice } from './apollo-device.ts';
 
 const POSITION_CHANGES: TypedDocumentNode<{ changes: PositionChanges }, { from?: string }> = gql`
@@ -19,13 +20,14 @@ const POSITION_CHANGES: TypedDocumentNode<{ changes: PositionChanges }, { from?:
 const DEMO_LOGIN = 700_001;
 const PLACE = 'mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) { __typename } }';
 
-const world = startedForEach(startLiveWorld);
+const app = ownApp({ POSITIONS_POLL_MS: '100' });
+const proxy = startedForEach(() => startCutProxy(app.url));
 let device: ApolloDevice;
 let token: () => string | null;
 
 beforeEach(() => {
-  token = () => world.sandbox.token({ email: 'demo@example.com' });
-  device = startApolloDevice({ url: `${world.proxy.url}/graphql`, token: () => token() });
+  token = () => app.sandbox.token({ email: 'demo@example.com' });
+  device = startApolloDevice(`${proxy.url}/graphql`, () => token());
 });
 afterEach(() => device[Symbol.dispose]());
 
@@ -66,7 +68,7 @@ class Follower {
 
 async function moves(follower: Follower): Promise<void> {
   const received = follower.events.length;
-  world.sandbox.tick();
+  app.sandbox.tick();
   await eventually(() => expect(follower.events.length).toBeGreaterThan(received));
 }
 
@@ -81,12 +83,12 @@ describe('positionChanges', () => {
     await eventually(() => follower.events.length > 0);
     for (let round = 0; round < 2; round += 1) {
       await moves(follower);
-      const { upgrades } = world.proxy;
-      world.proxy.cut();
+      const { upgrades } = proxy;
+      proxy.cut();
       // While the connection is lost the market moves and a position is opened.
-      world.sandbox.tick();
-      await world.witness.query(PLACE, { token: token(), variables: order() });
-      await eventually(() => expect(world.proxy.upgrades).toBeGreaterThan(upgrades));
+      app.sandbox.tick();
+      await app.query(PLACE, { token: token(), variables: order() });
+      await eventually(() => expect(proxy.upgrades).toBeGreaterThan(upgrades));
       await moves(follower);
     }
     // The last event counts all positions, also those that were opened in between.
@@ -99,7 +101,7 @@ describe('positionChanges', () => {
     ]);
     expect(follower.errors).toEqual([]);
     follower.end();
-    await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
+    await eventually(() => expect(proxy.openWebSockets).toBe(0));
   });
 
   test('ends with an error for the app if its token is refused and the renewal returns the same token', async () => {
@@ -107,10 +109,10 @@ describe('positionChanges', () => {
     await eventually(() => follower.events.length > 0);
     const dead = token();
     token = () => dead;
-    world.sandbox.revoke({ login: DEMO_LOGIN });
+    app.sandbox.revoke({ login: DEMO_LOGIN });
     await eventually(() => follower.isComplete);
     expect(follower.errors).toMatchObject([{ name: 'TradingGraphError', code: 'SIGNED_OUT' }]);
     expect(device.signedOut).toEqual(['SIGNED_OUT']);
-    await eventually(() => expect(world.proxy.openWebSockets).toBe(0));
+    await eventually(() => expect(proxy.openWebSockets).toBe(0));
   });
 });

@@ -34,12 +34,9 @@ let token: string | null;
 
 beforeEach(() => {
   token = app.sandbox.token({ email: 'demo@example.com' });
-  device = startApolloDevice({
-    url: `${proxy.url}/graphql`,
-    token: () => token,
-    // Skips the pauses between attempts, but not the timeouts, which are 15 seconds or longer.
-    environment: countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) }),
-  });
+  // Skips the pauses between attempts, but not the timeouts, which are 15 seconds or longer.
+  const hurried = countedEnvironment({ hurry: (ms) => (ms < 15_000 ? 0 : ms) });
+  device = startApolloDevice(`${proxy.url}/graphql`, () => token, hurried);
 });
 afterEach(() => {
   vi.restoreAllMocks();
