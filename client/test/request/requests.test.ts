@@ -124,21 +124,6 @@ describe('a query', () => {
     expect(market.waiting).toEqual([]);
     client.dispose();
   });
-
-  test('fails with NETWORK if there is no server, and with ABORTED when its signal aborts', async () => {
-    using core = startCore(app, {
-      url: 'http://127.0.0.1:9/graphql',
-      environment: hurriedEnvironment(),
-    });
-    const { errors } = await core.request(BALANCE, undefined);
-    expect(errors).toMatchObject([{ code: 'NETWORK', retryable: true }]);
-    using slow = startCore(app);
-    app.sandbox.fail({ operation: 'getOpenPositions', kind: 'delay', delayMs: 5_000 });
-    const abort = new AbortController();
-    const request = slow.request('{ positions { id } }', undefined, { signal: abort.signal });
-    abort.abort();
-    expect((await request).errors).toMatchObject([{ code: 'ABORTED' }]);
-  });
 });
 
 test.each([408, 425, 429, 502, 503, 504])(
