@@ -93,19 +93,21 @@ export class KeyEntry {
     }
   }
 
-  /** Stores the outcome, and deletes the entry once the app has surely shown it. */
-  async settle(outcome: Settled): Promise<void> {
+  /** Stores the outcome, if the key has one, and deletes the entry once the app has surely shown how the use ended. */
+  async end(key: string, outcome?: Settled): Promise<void> {
     const { core, underWay, disposal } = this.#context;
     const [entry, use] = [this.#latest, this.#use];
     if (entry !== null && this.#isStored) {
-      const writing = entry.keys.add(entry.account, { ...entry.stored, outcome });
-      this.#written = writing.catch(() => {});
+      if (outcome !== undefined) {
+        const writing = entry.keys.add(entry.account, { ...entry.stored, outcome });
+        this.#written = writing.catch(() => {});
+      }
       await pause(core.environment, SHOWN_AFTER_MS, disposal);
       if (disposal.aborted || use !== this.#use) return;
     }
     // If the deletion fails, the next `resume` returns the order once more, and deletes the entry.
     await this.forget().catch(() => {});
-    underWay.delete(outcome.idempotencyKey);
+    underWay.delete(key);
   }
 
   /** Deletes the entry. Rejects if the storage fails. */

@@ -197,9 +197,8 @@ export class Order {
     const found = await this.seek(placed, options);
     const { outcome, isKeyUsedUp } = found;
     if (outcome.status === 'unknown') this.#context.underWay.delete(this.key);
+    else if (outcome.status === 'unsent' && !isKeyUsedUp) this.#endUnsent();
     else this.settle(outcome);
-    // Nothing was sent: the form can be corrected, or be sent by another user.
-    if (outcome.status === 'unsent' && !isKeyUsedUp) this.#reset();
     return found;
   }
 
@@ -232,7 +231,7 @@ export class Order {
   /** Keeps the outcome until the app has had time to show it. */
   settle(outcome: Settled): void {
     this.#isInDoubt = false;
-    fireAndForget(this.#entry.settle(outcome));
+    fireAndForget(this.#entry.end(this.key, outcome));
   }
 
   /** Deletes the order's entry in the storage. Rejects if the storage fails. */
@@ -246,7 +245,12 @@ export class Order {
     return { status: 'unknown', idempotencyKey, sentAt, message: null, error };
   }
 
-  #reset(): void {
+  /**
+   * Nothing was sent: the form can be corrected, or be sent by another user. Its next tap uses the same key, so no outcome is
+   * stored: another tab would take it for final, and delete the entry.
+   */
+  #endUnsent(): void {
+    fireAndForget(this.#entry.end(this.key));
     this.#digest = null;
     this.#signIn = null;
     this.#dates.reset();

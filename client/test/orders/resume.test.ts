@@ -37,6 +37,21 @@ test('a tab that resumes does not disturb an order that another tab is placing',
   expect(phone.app.sandbox.orders()).toHaveLength(1);
 });
 
+test('a tab that resumes tells the outcome of an order that another tab mends meanwhile', async () => {
+  const [mending, resuming] = [await phone.openKnown(), await phone.openKnown()];
+  const ticket = mending.orders.ticket();
+  const mistaken = { ...buying('mended'), size: { units: -1 } };
+  expect(await ticket.place(mistaken)).toMatchObject(unsent('BAD_USER_INPUT'));
+  const { promise: isRead, resolve } = Promise.withResolvers<void>();
+  phone.storage.after = (step) => {
+    if (step === 'get') resolve();
+  };
+  const resumed = resuming.orders.resume();
+  await isRead;
+  expect(await ticket.place(buying('mended'))).toMatchObject(ACCEPTED);
+  expect(await resumed).toMatchObject([{ outcome: ACCEPTED }]);
+});
+
 test('an account whose login begins with another login has keys of its own', async () => {
   // The login of the signed-in user is 700001.
   phone.storage.entries.set('orders/7000011/key', JSON.stringify({ digest: 'd', at: Date.now() }));
