@@ -251,9 +251,11 @@ export class OrderFile {
       if (this.#inode !== null && inodeOf(this.path) !== this.#inode) {
         throw new SqliteFileError(MOVED);
       }
-      if (this.#known.loss !== this.#state.loss) this.#countLoss();
+      // A read leaves a loss for the next change, which writes back the hold and the latest date that the loss took.
+      const known = mode === 'IMMEDIATE' ? this.#state : this.#known;
+      if (this.#known.loss !== known.loss) this.#countLoss();
       this.#known = {
-        ...this.#state,
+        ...known,
         writes: Math.max(this.#known.writes, this.#state.writes),
         judged: Math.max(this.#known.judged, this.#state.judged),
       };

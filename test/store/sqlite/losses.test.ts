@@ -326,6 +326,26 @@ test.each([
   });
 });
 
+test('a hold that a copy took is written back, although the file was locked at the first order', async () => {
+  await using folder = await temporaryFolder();
+  const path = await fileWithCopy(folder.path);
+  await using one = await openRecords(path);
+  {
+    using operator = operatorOf(path);
+    await operator.hold(true);
+  }
+  await eventually(() => one.records.status.holdReason !== null);
+  copyFileSync(`${path}.kept`, path);
+  using writer = new DatabaseSync(path);
+  writer.exec('BEGIN IMMEDIATE');
+  const refused = one.records.reserve(request('1', 'during'));
+  // Longer than an order waits for the lock, and shorter than it then waits to read.
+  setTimeout(() => writer.exec('COMMIT'), 2_200);
+  await expect(refused).rejects.toMatchObject({ earlierUnknown: true });
+  await eventually(() => one.records.status.degradedReason === null);
+  expect(one.records.status.holdReason).not.toBe(null);
+});
+
 test('a copy written over a file in use is detected if it lacks the writes of another process', async () => {
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'orders.db');
