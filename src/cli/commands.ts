@@ -10,34 +10,11 @@ import {
   readArguments,
   UsageError,
 } from './dispatch.ts';
-
-/** The commands of the program. Each loads what it needs only when it runs. */
-export const COMMANDS: Commands = {
-  start: { summary: 'run the service', load: async () => startCommand },
-  sandbox: {
-    summary: 'run the sandbox gateway alone',
-    load: async () => (await import('./sandbox-command.ts')).sandboxCommand,
-  },
-  check: {
-    summary: 'check the configuration, and a gateway against the interface',
-    load: async () => checkCommand,
-  },
-  schema: { summary: 'print the GraphQL schema', load: async () => schemaCommand },
-  interface: {
-    summary: 'print what a gateway has to answer, as OpenAPI 3.1',
-    load: async () => interfaceCommand,
-  },
-  orders: {
-    summary: 'read and settle order records, and hold orders',
-    load: async () => (await import('./orders-command.ts')).ordersCommand,
-  },
-  hash: {
-    summary: 'print the hash that the log has of an account, an address or a key',
-    load: async () => hashCommand,
-  },
-};
+import { ordersCommand } from './orders-command.ts';
+import { sandboxCommand } from './sandbox-command.ts';
 
 const startCommand: Command = {
+  summary: 'run the service',
   usage: [
     'Usage: trading-graph start',
     '',
@@ -56,6 +33,7 @@ const startCommand: Command = {
 
 /** Finds the faults that prevent a start, or make the first requests fail. */
 const checkCommand: Command = {
+  summary: 'check the configuration, and a gateway against the interface',
   usage: [
     'Usage: trading-graph check [--sandbox]',
     '',
@@ -85,6 +63,7 @@ const checkCommand: Command = {
 
 /** Prints the schema, even if the server does not answer introspection. */
 const schemaCommand: Command = {
+  summary: 'print the GraphQL schema',
   usage: ['Usage: trading-graph schema', '', 'Prints the GraphQL schema (SDL).'].join('\n'),
   async run(args, terminal) {
     readArguments({ args: [...args], options: {} });
@@ -96,6 +75,7 @@ const schemaCommand: Command = {
 
 /** Prints the answers that a gateway has to give, for mock servers, validators and generators. */
 const interfaceCommand: Command = {
+  summary: 'print what a gateway has to answer, as OpenAPI 3.1',
   usage: [
     'Usage: trading-graph interface',
     '',
@@ -111,6 +91,7 @@ const interfaceCommand: Command = {
 
 /** Prints the hash of an account, an address or a key in the log, to search for it. */
 const hashCommand: Command = {
+  summary: 'print the hash that the log has of an account, an address or a key',
   usage: [
     'Usage: trading-graph hash <login | address | idempotency key>',
     '',
@@ -131,4 +112,15 @@ const hashCommand: Command = {
     terminal.out(logHash(logAccountKey, isIP(text) === 0 ? text : addressKey(text)));
     return EXIT_OK;
   },
+};
+
+/** The commands of the program. Each loads what it needs only when it runs. */
+export const COMMANDS: Commands = {
+  start: startCommand,
+  sandbox: sandboxCommand,
+  check: checkCommand,
+  schema: schemaCommand,
+  interface: interfaceCommand,
+  orders: ordersCommand,
+  hash: hashCommand,
 };

@@ -12,6 +12,7 @@ export interface Terminal {
 }
 
 export interface Command {
+  readonly summary: string;
   readonly usage: string;
   /** Resolves to the exit code. The caller prints a UsageError, and the problems of a ConfigError. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
@@ -26,10 +27,7 @@ export const EXIT_OK = 0;
 export const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** The commands by name. Each is loaded only when it runs. */
-export type Commands = Readonly<
-  Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>
->;
+export type Commands = Readonly<Record<string, Command>>;
 
 /** Runs the command that the arguments name, and resolves to its exit code. */
 export async function dispatch(
@@ -47,13 +45,12 @@ export async function dispatch(
     return EXIT_OK;
   }
   // `in` would accept inherited names such as "constructor".
-  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (entry === undefined) {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) {
     terminal.err(`There is no command ${name}.`);
     for (const line of usage(commands)) terminal.err(line);
     return EXIT_USAGE;
   }
-  const command = await entry.load();
   if (rest.includes('--help') || rest.includes('-h')) {
     terminal.out(command.usage);
     return EXIT_OK;

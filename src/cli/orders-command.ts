@@ -20,6 +20,7 @@ import {
 import { listOrders, settledOutcome, settleOrder, showOrder } from './order-cases.ts';
 
 export const ordersCommand: Command = {
+  summary: 'read and settle order records, and hold orders',
   usage: [
     'Usage: trading-graph orders <status | hold | release | incomplete | copy <to>>',
     '       trading-graph orders list [<account>] [--unknown]',

@@ -1,12 +1,12 @@
 import { sandboxSettings } from '../app/app-options.ts';
 import { ConfigError, readConfig } from '../config.ts';
 import { ListenError } from '../lib/listen.ts';
-import { startSandbox } from '../sandbox/start.ts';
 import { type Command, EXIT_OK, readArguments, UsageError } from './dispatch.ts';
 
 const DEFAULT_PORT = 4_010;
 
 export const sandboxCommand: Command = {
+  summary: 'run the sandbox gateway alone',
   usage: [
     'Usage: trading-graph sandbox [--port <number>] [--host <address>]',
     '',
@@ -19,6 +19,7 @@ export const sandboxCommand: Command = {
   async run(args, terminal) {
     const flags = readFlags(args);
     const config = readConfig(terminal.environment);
+    const { startSandbox } = await import('../sandbox/start.ts');
     const started = startSandbox({ ...sandboxSettings(config), ...flags });
     await using sandbox = await started.catch((error: unknown) => {
       if (!(error instanceof ListenError)) throw error;
