@@ -39,6 +39,6 @@ export class GraphContext extends Context implements OperationContext {
   protected override createScope(): Scope {
     const { trace } = this.operation.transport.summary;
     const caller = this.callerOfCalls(trace ?? undefined);
-    return new Scope(this.services, caller, this, this.planOf());
+    return new Scope(this.services, caller, this.identified, this.planOf());
   }
 }

@@ -103,7 +103,7 @@ export class DomainMetrics {
       () => schedule.stretch,
     );
     registry.gauge('subscriptions', 'Live subscriptions.', () =>
-      running().reduce((sum, { subscriptionCount }) => sum + subscriptionCount, 0),
+      running().reduce((sum, { tokens }) => sum + tokens.subscriptionCount, 0),
     );
     const byGroup = (name: string, help: string, figure: 'size' | 'offered' | 'skipped') =>
       registry.gauges(name, help, ['group'], () =>

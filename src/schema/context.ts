@@ -7,7 +7,7 @@ import { LOGIN, textOf } from '../lib/account.ts';
 import { clientOf, type RequestCaller } from '../lib/limits/request-caller.ts';
 import { PublicError, type Shown } from '../lib/public-error.ts';
 import type { TraceSpan } from '../lib/tracing/tracing.ts';
-import { NO_PLAN, type Plan, type ReadRecord, Scope, type Services } from './scope.ts';
+import { NO_PLAN, type Plan, Scope, type Services } from './scope.ts';
 
 // A receipt lists gateway calls. A call that was held back was not made.
 const HELD_BACK: ReadonlySet<unknown> = new Set(['circuit', 'busy', 'expired']);
@@ -21,7 +21,7 @@ interface RequestNotes {
  * Gives resolvers their reads. This class is the context of one subscription event: it has no plan, and reads the account
  * from its feed. The context of an operation extends it. Objects that live longer are in `services`.
  */
-export class Context implements ReadRecord {
+export class Context {
   readonly services: Services;
   protected readonly caller: RequestCaller;
   readonly #notes: RequestNotes;
@@ -43,9 +43,9 @@ export class Context implements ReadRecord {
     return NO_PLAN;
   }
 
-  identified(viewer: Viewer): void {
+  protected readonly identified = (viewer: Viewer): void => {
     this.#notes.claimedAccount ??= textOf(viewer[LOGIN]);
-  }
+  };
 
   /** The reads available to the fields being resolved now. */
   get scope(): Scope {
@@ -105,7 +105,7 @@ export class Context implements ReadRecord {
   }
 
   protected createScope(): Scope {
-    return new EventScope(this.services, this.callerOfCalls(undefined), this);
+    return new EventScope(this.services, this.callerOfCalls(undefined), this.identified, NO_PLAN);
   }
 
   /** The caller of the gateway's calls, which continue the trace. */
@@ -144,19 +144,12 @@ class NotInEventsError extends PublicError {
 
 /** The reads of one event: the account's feed and the catalog, because gateway calls for each event would be too many. */
 class EventScope extends Scope {
-  readonly #openPositions: Services['openPositions'];
-
-  constructor(services: Services, caller: Caller, record: ReadRecord) {
-    super(services, caller, record, NO_PLAN);
-    this.#openPositions = services.openPositions;
-  }
-
   protected override asViewer(): never {
     throw new NotInEventsError();
   }
 
   override async positionsOf(): Promise<readonly Position[]> {
-    const state = this.#openPositions.shown(await this.viewer());
+    const state = this.services.openPositions.shown(await this.viewer());
     if (state === null) throw new NotInEventsError();
     return state.rows;
   }

@@ -24,12 +24,6 @@ import { InputError } from '../lib/public-error.ts';
 
 const MAX_IDS = 500;
 
-/** Records who has read, for the log. */
-export interface ReadRecord {
-  /** Called with the login that the token claims. */
-  identified(viewer: Viewer): void;
-}
-
 /**
  * The data of the account that a field reads. In queries: the lists of `positions` and `orders`, the `session`, and `rows`,
  * which are the positions in the session's answer and are not cached. In subscriptions: `snapshots`, `figures` and `ticks`,
@@ -63,8 +57,9 @@ export const NO_PLAN: Plan = {
  */
 export class Scope implements OwnReads {
   readonly caller: Caller;
-  readonly #services: Services;
-  readonly #record: ReadRecord;
+  protected readonly services: Services;
+  /** Called with the viewer once it is known, for the log. */
+  readonly #onIdentified: (viewer: Viewer) => void;
   readonly #plan: Plan;
   /** The logical time of the write before this scope, or 0. A read may share only a call that was sent later. */
   readonly #after: number;
@@ -76,10 +71,16 @@ export class Scope implements OwnReads {
   /** Batches the look-ups of instruments while the catalog is read. */
   #instruments: DataLoader<string, Instrument | null> | undefined;
 
-  constructor(services: Services, caller: Caller, record: ReadRecord, plan: Plan, after = 0) {
-    this.#services = services;
+  constructor(
+    services: Services,
+    caller: Caller,
+    onIdentified: (viewer: Viewer) => void,
+    plan: Plan,
+    after = 0,
+  ) {
+    this.services = services;
     this.caller = caller;
-    this.#record = record;
+    this.#onIdentified = onIdentified;
     this.#plan = plan;
     this.#after = after;
   }
@@ -96,13 +97,13 @@ export class Scope implements OwnReads {
   }
 
   #next(caller: Caller, plan: Plan): Scope {
-    const { logicalClock } = this.#services;
-    return new Scope(this.#services, caller, this.#record, plan, logicalClock.next());
+    const { logicalClock } = this.services;
+    return new Scope(this.services, caller, this.#onIdentified, plan, logicalClock.next());
   }
 
   viewer(): MaybePromise<Viewer> {
-    this.#viewer ??= chain(this.#services.identify(this.caller, this), (viewer) => {
-      this.#record.identified(viewer);
+    this.#viewer ??= chain(this.services.identify(this.caller, this), (viewer) => {
+      this.#onIdentified(viewer);
       return viewer;
     });
     return this.#viewer;
@@ -110,12 +111,12 @@ export class Scope implements OwnReads {
 
   /** Proof of the viewer's account, for a read of another service about it. */
   account(): Promise<AccountProof> {
-    return this.asViewer((viewer) => this.#services.prover.account(viewer));
+    return this.asViewer((viewer) => this.services.prover.account(viewer));
   }
 
   /** Proof by a gateway call of this request, for a write of another service: nobody behind it checks the token again. */
   accountNow(): Promise<FreshAccountProof> {
-    return this.asViewer((viewer) => this.#services.prover.accountNow(viewer));
+    return this.asViewer((viewer) => this.services.prover.accountNow(viewer));
   }
 
   /** A read of another service that this scope makes once for each input, however often its document selects it. */
@@ -143,7 +144,7 @@ export class Scope implements OwnReads {
   }
 
   #fetchSession(viewer: Viewer): MaybePromise<SessionAnswer> {
-    const { sessions, logicalClock } = this.#services;
+    const { sessions, logicalClock } = this.services;
     const maxAgeMs = this.#plan.maxAgeSeconds * 1000;
     // With a `maxAge` of 0, the read joins no call under way.
     const after = maxAgeMs === 0 ? logicalClock.next() : this.#after;
@@ -161,7 +162,7 @@ export class Scope implements OwnReads {
 
   #readList(): Promise<PositionsAnswer> {
     const after = this.#after;
-    this.#list ??= this.asViewer((viewer) => this.#services.openPositions.read(viewer, { after }));
+    this.#list ??= this.asViewer((viewer) => this.services.openPositions.read(viewer, { after }));
     return this.#list;
   }
 
@@ -176,7 +177,7 @@ export class Scope implements OwnReads {
   async positionsOf(answer: SessionAnswer): Promise<readonly Position[] | null> {
     // If the list is selected too, it is read first: clients cache a position of either field as one object.
     if (this.#plan.has('positions')) await this.#readList().catch(() => null);
-    const positions = this.#services.openPositions.newest(await this.viewer(), answer);
+    const positions = this.services.openPositions.newest(await this.viewer(), answer);
     // `undefined` means that the rows are not in memory.
     return positions === undefined ? this.positions() : positions;
   }
@@ -201,7 +202,7 @@ export class Scope implements OwnReads {
   /** Returns one version for the whole scope, so that the fields of an answer never mix two catalogs. */
   catalog(): MaybePromise<CatalogView> {
     this.#catalog ??= chain(
-      chain(this.viewer(), (viewer) => this.#services.catalogs.read(viewer)),
+      chain(this.viewer(), (viewer) => this.services.catalogs.read(viewer)),
       // Stored, so that later fields read it synchronously.
       (view) => (this.#catalog = view),
     );
@@ -244,7 +245,7 @@ export class Scope implements OwnReads {
     this.#reads ??= new Map();
     const { name } = operation;
     const request = input.length === 0 ? '' : JSON.stringify(input);
-    const { gateway, accountReads } = this.#services;
+    const { gateway, accountReads } = this.services;
     const send = (viewer: Viewer) => gateway.read(viewer, operation, ...input);
     const demand = { after: this.#after, request };
     const begin = () => this.asViewer((viewer) => accountReads.read(viewer, name, send, demand));

@@ -60,14 +60,9 @@ export function groupKey({ forwarded }: Viewer, group: string): string {
   return tenantKey(group.replaceAll('~', '~~'), forwarded);
 }
 
-/** For a call that the request starts but does not wait for. */
-export function inBackground(viewer: Viewer): Viewer {
-  return { ...viewer, receipt: undefined, priority: undefined };
-}
-
-/** For work that outlives the request by hours. */
-export function lasting(viewer: Viewer): Viewer {
-  return { ...inBackground(viewer), requestId: undefined, trace: undefined, own: undefined };
+/** For work that the request does not wait for, and that may outlive it by hours. */
+export function lasting({ receipt, priority, requestId, trace, own, ...viewer }: Viewer): Viewer {
+  return viewer;
 }
 
 /** For a feed's poll, which is never retried and yields to requests in the bulkhead. */

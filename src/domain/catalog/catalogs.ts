@@ -6,7 +6,7 @@ import type { Prover } from '../account/prover.ts';
 import type { GroupProof, ProofLedger } from '../auth/proof.ts';
 import { UnauthenticatedError } from '../auth/token-errors.ts';
 import { TooManyAttemptsError } from '../auth/trading-limits.ts';
-import { inBackground, type Viewer } from '../auth/viewer.ts';
+import { lasting, type Viewer } from '../auth/viewer.ts';
 import type { ViewerGateway } from '../auth/viewer-gateway.ts';
 import { type CatalogCopy, GroupCatalog, type GroupOptions } from './group-catalog.ts';
 
@@ -105,7 +105,7 @@ export class Catalogs {
     const copy = catalog?.served;
     if (!catalog || !copy) return null;
     if (catalog.isDue && !this.#calls.has(proof.key)) {
-      const refresh = this.#fetch(inBackground(viewer), proof);
+      const refresh = this.#fetch(lasting(viewer), proof);
       // A personal failure is counted and needs no log. Any other failure is logged by the group.
       const ended = refresh.catch((error: unknown) => {
         if (!isPersonal(error)) throw error;

@@ -82,10 +82,6 @@ export abstract class ListFeed<
   /** Called after each poll. */
   protected polled(): void {}
 
-  get subscriptionCount(): number {
-    return this.tokens.subscriptionCount;
-  }
-
   join(subscription: FeedSubscription): void {
     this.#cancelLinger();
     const isAlone = this.tokens.isEmpty;

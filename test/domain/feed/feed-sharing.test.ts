@@ -12,7 +12,7 @@ test('polling stops with the last subscriber, and the feed is closed ten seconds
   await clock.advance(1_000);
   gateway.set(LOGIN, [position('a')]);
   await clock.advance(2_000);
-  expect(feeds.running).toMatchObject([{ subscriptionCount: 2 }]);
+  expect(feeds.running).toMatchObject([{ tokens: { subscriptionCount: 2 } }]);
   await phone.leave();
   await clock.advance(3_000);
   expect(gateway.polls.length).toBeGreaterThanOrEqual(6);

@@ -85,7 +85,7 @@ test('a cursor resumes a subscription soon after its end if the feed still knows
   expect(late.last).toMatchObject({ upserted: [position('c')], opened: ['c'], closed: ['a'] });
   expect(late.events[0]).toMatchObject({ snapshot: true, closed: [] });
   await clock.advance(10_000);
-  expect(feeds.running).toMatchObject([{ subscriptionCount: 2 }]);
+  expect(feeds.running).toMatchObject([{ tokens: { subscriptionCount: 2 } }]);
 });
 
 test('while its token has no proof a subscription emits only its last event, delayed: once if the feed is delayed, and as heartbeats', async () => {
