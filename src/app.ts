@@ -166,7 +166,6 @@ export async function startApp(config: Config, given: AppOptions) {
     tokenStatusOf: (token) => (token === null ? undefined : domain.ledger.tokenStatus(token)),
     tokenEndOf: (error) => (error instanceof TokenEndedError ? error.code : null),
     watchToken: (token, ended) => domain.tokenEnds.watch(token, ended),
-    // A receipt lists the gateway calls of a request.
     receipts: config.sandbox,
     forwardHeaders,
     origins: config.corsOrigins,
@@ -242,11 +241,9 @@ function logBackgroundFailures(log: Log): () => void {
 
 function addressOf(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
-  // An IPv6 address is written in brackets.
   return reachable.includes(':') ? `http://[${reachable}]:${port}` : `http://${reachable}:${port}`;
 }
 
-/** The sandbox's controls and its page. */
 type Demo = ReturnType<typeof sandboxSites>;
 
 /** The pages that the HTTP server serves in addition to GraphQL. `demo` is null if the sandbox's pages are not served. */

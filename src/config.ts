@@ -35,14 +35,12 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws one ConfigError that lists all problems. */
 export function readConfig(environment: Environment): Config {
   const { config, problems } = parseEnvironment(environment);
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
 }
 
-/** The parsed environment, valid or not. */
 export function parseEnvironment(environment: Environment) {
   const problems: string[] = [];
   /** The settings that have a problem of their own. */
@@ -98,12 +96,10 @@ function derive(
     sandbox,
     /** Whether a new store of order records takes keys of any time, so that an order can be placed at once. */
     takesOldKeys: sandbox,
-    /** The path without a trailing slash. */
     publicPath: values.publicPath.replace(/\/$/, ''),
     redisReplicas: redisReplicas === 'none' ? 0 : redisReplicas,
     /** Whether a Redis that forgets orders at a restart is refused. A REDIS_REPLICAS of 1 or more, or `none`, accepts it. */
     requiresAppendonly: isProduction && (redisReplicas ?? 0) === 0,
-    /** A file, or the word `memory`. */
     orderStore,
     // A record in memory takes about 1 kB, outside the heap.
     orderRecordsMax: isInMemory ? 200_000 : 2_000_000,

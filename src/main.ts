@@ -101,7 +101,6 @@ function exitCodeOf(error: unknown): number {
   return isFinal ? EXIT_CONFIG : EXIT_FAILED;
 }
 
-/** Whether the same settings may work later. */
 function isTemporary({ cause }: ConfigError): boolean {
   return cause instanceof ListenError && cause.isTemporary;
 }

@@ -28,7 +28,6 @@ type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;
 
 export interface AppOptions {
   readonly log: Log;
-  /** The output of `log`, for metrics. */
   readonly logOutput?: LogOutput;
   /** The schema to serve instead of the whole one. */
   readonly schema?: GraphQLSchema;

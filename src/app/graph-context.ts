@@ -2,7 +2,6 @@ import type { Operation, OperationContext } from '../engine/index.ts';
 import { Context } from '../schema/context.ts';
 import { type Plan, Scope, type Services } from '../schema/scope.ts';
 
-/** The context of one operation. Resolvers read through it. */
 export class GraphContext extends Context implements OperationContext {
   readonly operation: Operation;
 

@@ -25,7 +25,6 @@ const LIMIT_LABELS = [
   'other',
 ];
 
-/** The parts of the process that are read at each scrape. */
 interface Watched {
   readonly build: { readonly version: string; readonly revision: string };
   readonly engine: Engine;
@@ -44,7 +43,6 @@ export class Metrics {
   readonly gateway = new GatewayMetrics(this.registry);
   readonly domain = new DomainMetrics(this.registry);
 
-  /** Adds `process_*` and `nodejs_*`. */
   countProcess(): void {
     collectDefaultMetrics({ register: this.registry });
     // promtool refuses these gauges, because they have names of counters. Each is only a sum of another gauge.
@@ -130,7 +128,6 @@ export class GraphMetrics {
   readonly #refusals;
   readonly #limits: readonly string[];
 
-  /** `limits`: the names of the limits whose refusals are counted. */
   constructor(registry: MetricsRegistry, limits: readonly string[]) {
     this.#limits = limits;
     this.#errors = registry.counter(

@@ -11,7 +11,6 @@ interface Running {
   readonly opened: AsyncDisposable;
 }
 
-/** Stops accepting work, finishes running requests and closes everything. */
 export async function shutDown(
   { shutdownDelayMs, shutdownGraceMs }: Config,
   { log, engine: { pipeline, readiness, server }, orders, opened }: Running,

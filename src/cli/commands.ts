@@ -31,7 +31,6 @@ const startCommand: Command = {
   },
 };
 
-/** Finds the faults that prevent a start, or make the first requests fail. */
 const checkCommand: Command = {
   summary: 'check the configuration, and a gateway against the interface',
   usage: [
@@ -73,7 +72,6 @@ const schemaCommand: Command = {
   },
 };
 
-/** Prints the answers that a gateway has to give, for mock servers, validators and generators. */
 const interfaceCommand: Command = {
   summary: 'print what a gateway has to answer, as OpenAPI 3.1',
   usage: [
@@ -89,7 +87,6 @@ const interfaceCommand: Command = {
   },
 };
 
-/** Prints the hash of an account, an address or a key in the log, to search for it. */
 const hashCommand: Command = {
   summary: 'print the hash that the log has of an account, an address or a key',
   usage: [

@@ -29,7 +29,6 @@ const EXIT_USAGE = 2;
 
 export type Commands = Readonly<Record<string, Command>>;
 
-/** Runs the command that the arguments name, and resolves to its exit code. */
 export async function dispatch(
   commands: Commands,
   args: readonly string[],

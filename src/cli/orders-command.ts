@@ -95,7 +95,6 @@ const OPERANDS: ReadonlyMap<string, number> = new Map([
   ['settle', 3],
 ]);
 
-/** Runs the requested action, and resolves to the exit code. */
 type Action = (records: OperatorRecords) => Promise<number>;
 
 /** Throws a UsageError if the arguments are faulty. */

@@ -11,7 +11,6 @@ export interface Kind<T> {
   readonly holdsPassword?: boolean;
 }
 
-/** One row of the table of settings. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
   /** The value of an unset variable. Null: there is none, or other settings determine it. */
@@ -53,7 +52,6 @@ export function oneOf<const Choice extends string>(...choices: Choice[]): Kind<C
   };
 }
 
-/** A share of a whole, as a plain decimal. */
 export const share: Kind<number> = {
   parse: (text) => (/^(0|1|0?\.\d{1,6}|[01]\.0{1,6})$/.test(text) ? Number(text) : null),
   allowed: 'a number from 0 to 1, like 0.05',

@@ -216,12 +216,10 @@ type ValueOf<Row> = Row extends Setting<infer T> & { readonly default: infer D }
   ? T | (null extends D ? null : never)
   : never;
 
-/** The value of each variable, before values that depend on others are determined. */
 export type Values = {
   readonly [Name in SettingName as CamelCase<Name>]: ValueOf<(typeof SETTINGS)[Name]>;
 };
 
-/** Converts POSITIONS_POLL_MS to positionsPollMs. */
 export function camelCase(name: string): string {
   return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

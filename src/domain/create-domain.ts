@@ -49,7 +49,6 @@ export interface DomainParts {
   readonly metrics: DomainMetrics;
   /** Measures how far the gateway's clock is ahead of this machine's. */
   readonly clockSkew: Pick<ClockSkew, 'earlyMs'>;
-  /** The dates of the present moment. */
   readonly dates: () => Dates;
   readonly log: Log;
   readonly verify: Verify | null;
@@ -68,7 +67,6 @@ export function createDomain(parts: DomainParts) {
   const { random } = Math;
   const sessionMaxAgeMs = settings.sessionMaxAgeSeconds * 1000;
 
-  // Identity.
   const ledger = new ProofLedger({
     clock,
     logicalClock,
@@ -87,7 +85,6 @@ export function createDomain(parts: DomainParts) {
   const unknownTokens = new UnknownTokens({ limiter, known: knownTokens, ledger });
   const writeLimits = new WriteLimits(limiter, knownTokens);
 
-  // Reads of accounts.
   const versions = replicas?.accountVersions ?? null;
   const accountReads = new AccountReads(logicalClock, versions, (account) =>
     openPositions.accountChanged(account),
@@ -111,7 +108,6 @@ export function createDomain(parts: DomainParts) {
   });
   const prover = new Prover({ ledger, sessions, gateway, accountReads, logicalClock });
 
-  // Live feeds.
   const { gatewayPollsPerSecond: pollsPerSecond } = settings;
   const schedule = new PollSchedule({ clock, pollsPerSecond, random });
   const listOptions = {
@@ -146,7 +142,6 @@ export function createDomain(parts: DomainParts) {
     onFetched: (outcome) => metrics.catalogFetches.inc({ outcome }),
   });
 
-  // Orders.
   const lines = orderLines(settings.logAccountKey);
   const orders = new Orders({
     gateway,
@@ -187,7 +182,6 @@ export function createDomain(parts: DomainParts) {
     },
     /** Called when the gateway is back: feeds that back off are polled soon. */
     resumePolls: () => schedule.resume(),
-    /** Called with the outcome of each `login` field. */
     onSignIn: (outcome: 'granted' | 'rejected' | 'limited' | 'failed') =>
       metrics.signIns.inc({ outcome }),
     caches: {

@@ -5,7 +5,6 @@ import type { OpenPositions } from './feed/open-positions.ts';
 import type { OwnLists } from './feed/own-lists.ts';
 import type { PollSchedule } from './feed/poll-schedule.ts';
 
-/** The services that are read at each scrape. */
 interface Watched {
   readonly catalogs: Catalogs;
   readonly openPositions: OpenPositions;
@@ -54,7 +53,6 @@ export class DomainMetrics {
     });
   }
 
-  /** Adds the gauges. */
   watch({ catalogs, openPositions, ownLists, schedule, orders }: Watched): void {
     const registry = this.#registry;
     const running = () => [...openPositions.running, ...ownLists.running];

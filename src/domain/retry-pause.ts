@@ -7,7 +7,6 @@ interface PauseOptions {
   readonly random: () => number;
 }
 
-/** The longest pause, as a multiple of `baseMs`. */
 const MAX_PAUSE_FACTOR = 30;
 
 /** The pause after failed calls of one kind. It grows with each failure, and respects `Retry-After` up to a maximum. */

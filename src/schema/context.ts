@@ -27,7 +27,6 @@ export class Context {
   readonly #notes: RequestNotes;
   /** Null before the first entry: most requests have one entry, and a growing array costs more. */
   #entries: ReceiptEntry[] | null = null;
-  /** The scope in which the next write is sent. */
   #own: Scope | null = null;
   /** The scope in which fields read now: after a write, a new one. */
   #current: Scope | null = null;

@@ -239,7 +239,6 @@ builder.subscriptionField('accountChanges', (t) =>
 
 /** A live list of another service: its read, its rows, and how they are compared. */
 interface LiveList<Row extends Identified> {
-  /** The name of the events' type. */
   readonly type: string;
   readonly description: string;
   readonly row: RefOf<Row>;
@@ -249,7 +248,6 @@ interface LiveList<Row extends Identified> {
     account: AccountProof,
     caller: Caller,
   ) => Promise<readonly Row[]>;
-  /** Compares all fields by default. */
   readonly isSame?: (a: Row, b: Row) => boolean;
 }
 

@@ -5,7 +5,6 @@ import { PublicError, type Shown } from '../lib/public-error.ts';
 
 const INTERNAL: Shown = { code: 'INTERNAL', message: 'Something went wrong here.' };
 
-/** Describes a failure for clients and metrics. */
 export function publicCause(cause: unknown): PublicCause {
   const { code, message, more } = shownOf(cause);
   const unsent = cause instanceof Error && wasNotSent(cause) ? { sent: false } : {};

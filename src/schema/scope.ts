@@ -41,7 +41,6 @@ export type AccountRead =
 
 /** The account reads that a scope's fields need. They are known before the first read. */
 export interface Plan {
-  /** The lowest `maxAge` of the fields. */
   readonly maxAgeSeconds: number;
   has(read: AccountRead): boolean;
 }
@@ -220,7 +219,6 @@ export class Scope implements OwnReads {
     return this.#instruments.load(id);
   }
 
-  /** Returns instruments in the order of the ids; null for each unknown id. */
   instrumentsByIds(ids: readonly string[]): readonly MaybePromise<Instrument | null>[] {
     if (ids.length > MAX_IDS) throw new InputError('ids', `ids must be at most ${MAX_IDS}.`);
     return ids.map((id) => this.instrument(id));

@@ -51,13 +51,11 @@ const SEND_BEFORE_DESCRIPTION =
 
 type Fields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
-/** The first fields of the inputs of both kinds of order. */
 const subject = (t: Fields) => ({
   symbol: t.id({ required: true, description: 'The instrument to trade.' }),
   side: t.field({ type: Side, required: true, description: 'Buy or sell.' }),
 });
 
-/** The last fields of the inputs of both kinds of order. */
 const sending = (t: Fields) => ({
   comment: t.string({ description: 'A note to keep with it.' }),
   idempotencyKey: t.string({ required: true, description: KEY_DESCRIPTION }),

@@ -95,7 +95,6 @@ export const AcknowledgeResult = builder.unionType('AcknowledgeResult', {
     outcome === 'acknowledged' ? 'Acknowledged' : 'Rejected',
 });
 
-/** Options of a field that performs a small write. */
 export function acknowledged(description: string) {
   return { type: AcknowledgeResult, nullable: true, description } as const;
 }

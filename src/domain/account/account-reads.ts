@@ -35,7 +35,6 @@ export class AccountReads {
   readonly #onChanged: (account: Account) => void;
   /** The calls under way that a read can join, by operation, token and request. */
   readonly #calls = new Map<string, JoinableCall>();
-  /** The logical time of each account's last change by an order. */
   readonly #changes = new Watermarks();
   /** The last version seen of each account that has one. */
   readonly #seen = growingLru<Account, string>(ACCOUNTS);
@@ -144,7 +143,6 @@ function callKey(operation: OperationName, tokenHash: string, request = ''): str
   return `${operation} ${tokenHash} ${request}`;
 }
 
-/** The hash of a token, or an account. */
 type Key = string | Account;
 
 interface Watermark {

@@ -111,7 +111,6 @@ export class Prover {
   }
 }
 
-/** Waits until one of the reads succeeds, or all have failed. */
 async function firstOf(reads: readonly Promise<unknown>[]): Promise<void> {
   await Promise.any(reads).catch(() => {});
 }

@@ -47,5 +47,4 @@ export function exactSum(figures: readonly number[]): number | null {
 const UNIT_DIGITS = 6;
 const UNIT = 10 ** UNIT_DIGITS;
 const TEN_TO_15 = 1e15;
-/** A finite number as text. */
 const DIGITS = /^(-?\d+)(?:\.(\d+))?(?:e(.+))?$/;

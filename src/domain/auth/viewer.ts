@@ -38,7 +38,6 @@ export function accountOf(login: Login, forwarded: ForwardedHeaders | undefined)
   return toAccount(tenantKey(textOf(login), forwarded));
 }
 
-/** The login of a proved account. */
 export function loginOf(account: Account): Login {
   return partsOf(account)[0] as unknown as Login;
 }

@@ -14,7 +14,6 @@ export interface CatalogVersion {
   readonly instruments: readonly Instrument[];
   /** A Map, because `__proto__` is a possible id. */
   readonly byId: ReadonlyMap<string, Instrument>;
-  /** Digest of each instrument's content, by id. */
   readonly digests: ReadonlyMap<string, string>;
   /** Estimated heap of the version with its index. */
   readonly bytes: number;
@@ -111,7 +110,6 @@ export class History {
     });
   }
 
-  /** The estimated size of all digests. */
   get bytes(): number {
     return this.#digests.calculatedSize;
   }

@@ -14,14 +14,12 @@ export interface CatalogsOptions extends GroupOptions {
   readonly gateway: Pick<ViewerGateway, 'getAllTickers'>;
   readonly ledger: ProofLedger;
   readonly prover: Pick<Prover, 'group'>;
-  /** Estimated heap of all groups' catalogs. */
   readonly maxBytes: number;
   readonly onFetched?: (outcome: 'modified' | 'unmodified' | 'failed' | 'personal') => void;
 }
 
 export type CatalogView = Readonly<ReturnType<typeof viewOf>>;
 
-/** A call of op 1 with its caller. */
 interface CatalogFetch {
   readonly caller: Viewer;
   readonly group: string;
@@ -178,7 +176,6 @@ function viewOf({ group, key, history }: GroupCatalog, copy: CatalogCopy, clock:
     ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
     fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
     expiresAt: new Date(clock.dateOf(copy.expiresMs)),
-    /** The difference from a version that the client has. */
     changes: (since: string) => history.changes(since, version),
   };
 }
@@ -195,7 +192,6 @@ function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
     /** The size of the gateway's last answer. An answer with far fewer instruments is not served. */
     offered: offeredSize,
     skipped: copy.skipped,
-    /** The time until the copy is no longer served. */
     leftSeconds: Math.max(0, copy.servesUntilMs - nowMs) / 1000,
     /** Whether the copy is served past its time, because the gateway fails or serves old copies itself. */
     isStale: copy.staleFromMs <= nowMs && nowMs < copy.servesUntilMs,

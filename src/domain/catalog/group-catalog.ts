@@ -65,7 +65,6 @@ export class GroupCatalog {
     return nowMs < endMs ? copy : null;
   }
 
-  /** Whether a read starts a refresh. */
   get isDue(): boolean {
     const refreshFromMs = this.copy?.refreshFromMs ?? 0;
     return this.#options.clock.now() >= Math.max(refreshFromMs, this.#retry.untilMs);
@@ -107,7 +106,6 @@ export class GroupCatalog {
     this.#retry.failed(err);
   }
 
-  /** Throws if a catalog must not replace the present one. */
   #check({ instruments }: ModifiedCatalog, isProvisional: boolean): void {
     const offered = instruments.length;
     this.offeredSize = offered;
@@ -134,7 +132,6 @@ function isBad({ instruments, skipped, total }: ModifiedCatalog): boolean {
   return instruments.length === 0 || skipped * 2 > total;
 }
 
-/** A copy's age when it was requested, and the times that follow from it. */
 type CopyTimes = Readonly<ReturnType<typeof timesOf>>;
 
 // The gateway promises an hour. A `max-age` below a minute counts as a minute, so that 4 MB are not fetched every second.
@@ -183,7 +180,6 @@ export function timesOf(
   };
 }
 
-/** The maximum age of a copy with these headers. */
 export function lifeMsOf(maxAgeMs: number, headers: CatalogAnswer['headers']): number {
   return Math.min(maxAgeMs, Math.max(MIN_LIFE_MS, grantedLifeMs(headers['cache-control'])));
 }

@@ -17,7 +17,6 @@ import {
 } from './subscription.ts';
 import { type RotatedToken, TokenRotation } from './token-rotation.ts';
 
-/** The services and settings from which every live list is made. */
 export interface ListFeedOptions {
   readonly ledger: Pick<ProofLedger, 'account' | 'isProved'>;
   readonly schedule: PollSchedule;
@@ -25,7 +24,6 @@ export interface ListFeedOptions {
   readonly random: () => number;
   /** The interval of polls, and the pause after the first failure. Later pauses grow from it. */
   readonly pollMs: number;
-  /** How long a subscription waits for its first list. */
   readonly firstListMs: number;
 }
 
@@ -68,7 +66,6 @@ export abstract class ListFeed<
     this.#retry = new RetryPause(options, options.pollMs);
   }
 
-  /** The name of the read for errors. */
   protected abstract readonly operation: string;
 
   /** One poll. Null if a newer list was served since. */
@@ -79,7 +76,6 @@ export abstract class ListFeed<
     return null;
   }
 
-  /** Called after each poll. */
   protected polled(): void {}
 
   join(subscription: FeedSubscription): void {
@@ -253,7 +249,6 @@ export class ListFeeds<
     this.#feeds.get(account)?.accountChanged();
   }
 
-  /** The feeds that are polled now. */
   get running(): readonly Feed[] {
     return [...this.#feeds.values()].filter(({ tokens }) => !tokens.isEmpty);
   }

@@ -42,7 +42,6 @@ export class ListState<
   Answer extends ListAnswer<Row>,
   Event extends ListEvent<Row> = ListEvent<Row>,
 > {
-  /** The newest answer; null before the first. */
   list: Answer | null = null;
   status: FeedStatus = 'LIVE';
   readonly #timeline: Timeline<Row>;

@@ -50,7 +50,6 @@ export class Feed extends ListFeed<Position, PositionsAnswer, FeedEvent> {
     return this.#sessionReads?.isPending ?? false;
   }
 
-  /** The live list, if it is as new as a poll's answer would be. */
   get current(): PositionsAnswer | null {
     return this.state.status === 'LIVE' ? this.#ifCurrent(this.state.list) : null;
   }

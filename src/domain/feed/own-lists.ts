@@ -35,7 +35,6 @@ type OwnFeeds<Row extends Identified> = ListFeeds<
 /** The team's own live lists. The feeds of each list are made when it is first watched. */
 export class OwnLists {
   readonly #options: OwnListOptions;
-  /** By the name of the list. */
   readonly #lists = new Map<string, OwnFeeds<never>>();
 
   constructor(options: OwnListOptions) {

@@ -29,7 +29,6 @@ export class SessionReads {
   readonly #scheduled: ScheduledPoll;
   readonly #retry: RetryPause;
   #followers = 0;
-  /** The followers of the session's figures. For these the session is read more often. */
   #figureFollowers = 0;
   #isReading = false;
   /** Whether first events wait for a read. The earliest of them sets the deadline. */

@@ -21,7 +21,6 @@ const HELD_BACK: Readonly<Record<string, readonly [message: string, retryAfter?:
   busy: ['The gateway is still busy with other orders: this one was not sent.', 1],
 };
 
-/** The order was certainly not sent. */
 export class UnsentOrderError extends GatewayError {
   constructor(operation: string, cause: unknown) {
     super('unavailable', operation, 'never sent', { cause });
@@ -36,7 +35,6 @@ export class UnsentOrderError extends GatewayError {
   }
 }
 
-/** It is unknown whether the key is closed. */
 export class KeyNotVoidedError extends PublicError {
   override readonly name = 'KeyNotVoidedError';
   override readonly cause: RecordsUnavailableError;

@@ -50,7 +50,6 @@ export function orderLines(hashKey: string | null) {
   };
 }
 
-/** The requested order, for the log and the record. */
 export function askedOf({ operation, order }: Ticket): Omit<AskedOrder, 'requestId'> {
   const isLimit = operation === 'placeLimitOrder';
   const { side, price, stopLoss, takeProfit } = order;

@@ -56,19 +56,16 @@ export class Orders {
     this.#pendingMs = options.orderTimeoutMs + RECORDING_MS;
   }
 
-  /** The age of the oldest order in flight; 0 if there is none. */
   get oldestSeconds(): number {
     // A Map keeps the order of insertion.
     const [oldest] = this.#inFlight.values();
     return oldest ? (steadyClock.now() - oldest.sinceMs) / 1000 : 0;
   }
 
-  /** Whether the clock by which keys are judged is known. */
   get isClockMeasured(): boolean {
     return this.#options.dates().isMeasured;
   }
 
-  /** A new key, by the clock by which keys are judged. */
   newKey(): string {
     return newKeyAt(this.#options.dates().judgedMs);
   }
@@ -143,7 +140,6 @@ export class Orders {
     return this.#recorder.watchCutOffs(signal);
   }
 
-  /** Resolves when no order is in flight and no outcome waits to be recorded. */
   async drain(): Promise<void> {
     for (;;) {
       const unfinished = [...this.#inFlight.values()].map(({ done }) => done);

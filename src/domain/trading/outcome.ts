@@ -16,7 +16,6 @@ export interface OrderResult {
 
 type Acceptance = Extract<Submission, { kind: 'accepted' }>;
 
-/** The order was not sent before its `sendBefore`. */
 export const EXPIRED: UnsentOrder = {
   kind: 'rejected',
   error: 'EXPIRED',

@@ -19,7 +19,6 @@ export interface SubmitterOptions extends RecorderOptions {
   readonly orderNumbers: 'order' | 'position';
   /** Called when an order has changed its account, or may have, before a client receives the outcome. */
   readonly onAccountChanged: (account: Account) => void;
-  /** The dates of the present moment. */
   readonly dates: () => Dates;
 }
 
@@ -61,7 +60,6 @@ export class Submitter {
     }
   }
 
-  /** Whether the order has expired, so that it will never be sent. */
   isTooLate(ticket: Ticket): boolean {
     return this.#isExpired(this.#withLocalDeadline(ticket));
   }

@@ -13,7 +13,6 @@ interface OrderInput {
   readonly side: Side;
   readonly comment?: string | null | undefined;
   readonly idempotencyKey: string;
-  /** Milliseconds since the epoch. */
   readonly sendBefore?: number | null | undefined;
 }
 

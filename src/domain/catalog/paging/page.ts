@@ -14,7 +14,6 @@ import { firstWhere } from '../sorting.ts';
 
 type Given<T> = T | null | undefined;
 
-/** The arguments of the `instruments` field. */
 export interface PageRequest {
   readonly first?: Given<number>;
   readonly after?: Given<string>;
@@ -66,7 +65,6 @@ function count(argument: string, value: Given<number>): number {
 
 type Test = (instrument: Instrument) => boolean;
 
-/** The field that each filter tests. */
 const FILTERED = {
   ids: 'id',
   sectors: 'sector',
@@ -178,11 +176,9 @@ function effectiveOrder(order: InstrumentOrder | null | undefined, term: string)
 
 interface Sort {
   readonly rising: readonly Instrument[];
-  /** The values by which an instrument is sorted. */
   readonly valuesOf: (instrument: Instrument) => SortKey;
 }
 
-/** `matches` is null without a search. */
 function sortBy(
   { instruments }: CatalogVersion,
   { byName, byLeverage }: CatalogIndex,

@@ -53,7 +53,6 @@ export function toSearchTerm(search: string | null | undefined): string {
   return chunks(folded).slice(0, MAX_WORDS).join(' ');
 }
 
-/** A word with its letters, and the ordinals of its instruments. */
 interface Entry {
   readonly word: string;
   readonly letters: number;
@@ -131,7 +130,6 @@ export interface Matches {
 /** Lookup tables that are built once per version, so that queries do not pay for them. */
 export type CatalogIndex = Awaited<ReturnType<typeof buildIndex>>;
 
-/** The word indexes of a version, by the source of their words. */
 interface SearchWords {
   readonly symbols: WordIndex;
   readonly names: WordIndex;
