@@ -117,7 +117,17 @@ export class ProofLedger {
 
   /** The status of a token for the engine, always as of the latest answer. */
   tokenStatus({ hash: tokenHash }: Pick<Token, 'hash'>): TokenStatus {
-    return new LiveTokenStatus(this, tokenHash);
+    const ledger = this;
+    // Not the token itself: some viewers outlive their request.
+    const token = { tokenHash };
+    return {
+      get isAccepted() {
+        return ledger.isAccepted(token);
+      },
+      get provedClient() {
+        return ledger.clientFor(token);
+      },
+    };
   }
 
   account(token: TokenHolder): AccountProof | null {
@@ -142,7 +152,9 @@ export class ProofLedger {
 
   /** The client that limits are charged to; null if no account is proved, or the token has expired. */
   clientFor(token: TokenHolder): Client | null {
-    return this.#accepted(token, 'login')?.clientAt(this.#options.clock.date()) ?? null;
+    const evidence = this.#accepted(token, 'login');
+    const isValid = this.#options.clock.date() < (evidence?.expiresAtMs ?? Infinity);
+    return evidence !== null && isValid ? accountClient(evidence.account) : null;
   }
 
   /** Whether the account's proof has lapsed. Then any call that proves the token renews it. False if none ever existed. */
@@ -246,29 +258,10 @@ export class ProofLedger {
   }
 }
 
-/** Keeps the token's hash, and no reference to the request, because some viewers outlive their request. */
-class LiveTokenStatus implements TokenStatus {
-  readonly #ledger: ProofLedger;
-  readonly #token: TokenHolder;
-
-  constructor(ledger: ProofLedger, tokenHash: string) {
-    this.#ledger = ledger;
-    this.#token = { tokenHash };
-  }
-
-  get isAccepted(): boolean {
-    return this.#ledger.isAccepted(this.#token);
-  }
-
-  get provedClient(): Client | null {
-    return this.#ledger.clientFor(this.#token);
-  }
-}
-
 /** The evidence for one token: its signature, and the gateway's last answers. */
 export class TokenEvidence {
   readonly account: Account;
-  readonly #expiresAtMs: number | null;
+  readonly expiresAtMs: number | null;
   /** Whether this service verified the token's signature with a configured key. */
   isSigned = false;
   /** Whether the gateway has answered the snapshot of the token's own login with 200. */
@@ -280,18 +273,10 @@ export class TokenEvidence {
   snapshotAtMs = -Infinity;
   #catalogGroup: string | null = null;
   #catalogAtMs = -Infinity;
-  #client: Client | null = null;
 
   constructor({ [ACCOUNT]: account, expiresAtMs }: Pick<Viewer, typeof ACCOUNT | 'expiresAtMs'>) {
     this.account = account;
-    this.#expiresAtMs = expiresAtMs;
-  }
-
-  /** The client that limits are charged to; null once the token has expired. */
-  clientAt(nowMs: number): Client | null {
-    if (nowMs >= (this.#expiresAtMs ?? Infinity)) return null;
-    this.#client ??= accountClient(this.account);
-    return this.#client;
+    this.expiresAtMs = expiresAtMs;
   }
 
   /** When an answer last proved the group; -Infinity if none has. */

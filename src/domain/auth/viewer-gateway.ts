@@ -59,16 +59,18 @@ export function createViewerGateway({
     );
   }
 
+  /** A read that needs only its viewer and its input. The operation's file states what a 200 proves. */
+  function read<Input, T>(
+    viewer: Viewer,
+    operation: ReadOperation<Input, T> & { readonly name: OperationName },
+    ...input: InputOf<Input>
+  ): Promise<T> {
+    const send = () => client.read(viewer, operation, ...input);
+    return call(viewer, operation.name, send, (_answer, prove) => prove(null));
+  }
+
   return {
-    /** A read that needs only its viewer and its input. The operation's file states what a 200 proves. */
-    read<Input, T>(
-      viewer: Viewer,
-      operation: ReadOperation<Input, T> & { readonly name: OperationName },
-      ...input: InputOf<Input>
-    ): Promise<T> {
-      const send = () => client.read(viewer, operation, ...input);
-      return call(viewer, operation.name, send, (_answer, prove) => prove(null));
-    },
+    read,
     async getAllTickers(
       viewer: Viewer,
       group: string,
@@ -99,10 +101,8 @@ export function createViewerGateway({
         throw error;
       }
     },
-    getOpenPositions(viewer: Viewer, previous: PositionsAnswer | null): Promise<PositionsAnswer> {
-      const send = () => client.read(viewer, OPERATIONS.getOpenPositions, previous);
-      return call(viewer, 'getOpenPositions', send, (_answer, prove) => prove(null));
-    },
+    getOpenPositions: (viewer: Viewer, previous: PositionsAnswer | null) =>
+      read(viewer, OPERATIONS.getOpenPositions, previous),
     /** `onLate` is called with an answer that arrives after the call's deadline. */
     async order(
       viewer: Viewer,
