@@ -25,8 +25,7 @@ export class Context {
   readonly services: Services;
   protected readonly caller: RequestCaller;
   readonly #notes: RequestNotes;
-  /** Null before the first entry: most requests have one entry, and a growing array costs more. */
-  #entries: ReceiptEntry[] | null = null;
+  readonly #entries: ReceiptEntry[] = [];
   #own: Scope | null = null;
   /** The scope in which fields read now: after a write, a new one. */
   #current: Scope | null = null;
@@ -94,7 +93,7 @@ export class Context {
 
   /** The cost of an execution, as the `extensions` of its result show it. */
   receipt(cost: number, fields: number) {
-    const gateway = (this.#entries ?? []).map(({ operation, ms, source, outcome = 'ok' }) => ({
+    const gateway = this.#entries.map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,
       ms: Math.round(ms * 10) / 10,
       source,
@@ -121,9 +120,7 @@ export class Context {
 
   #called(entry: ReceiptEntry): void {
     this.#notes.called(entry);
-    if (HELD_BACK.has(entry.outcome)) return;
-    if (this.#entries === null) this.#entries = [entry];
-    else this.#entries.push(entry);
+    if (!HELD_BACK.has(entry.outcome)) this.#entries.push(entry);
   }
 }
 

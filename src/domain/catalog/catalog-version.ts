@@ -2,7 +2,6 @@ import { createHash, hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Instrument } from '../../gateway/operations/get-all-tickers.ts';
 import { Slices } from '../../lib/event-loop-turns.ts';
-import type { MaybePromise } from '../../lib/maybe-promise.ts';
 import { buildIndex, type CatalogIndex } from './search/search-index.ts';
 import { compareText } from './sorting.ts';
 
@@ -17,8 +16,7 @@ export interface CatalogVersion {
   readonly digests: ReadonlyMap<string, string>;
   /** Estimated heap of the version with its index. */
   readonly bytes: number;
-  /** A promise until it has been built. */
-  readonly index: MaybePromise<CatalogIndex>;
+  readonly index: CatalogIndex;
 }
 
 // Measured: heap of an instrument and its index entries, without the bytes of its text.
@@ -54,22 +52,15 @@ export async function buildVersion(
     bytes += current.bytes + INSTRUMENT_OVERHEAD_BYTES;
   }
   if (previous && !isChanged) return previous;
-  const building = buildIndex(sorted);
-  const version = {
+  return {
     version: contentHash.digest().toString('base64url', 0, VERSION_BYTES),
     size: sorted.length,
     instruments: sorted,
     byId,
     digests,
     bytes,
-    index: building as MaybePromise<CatalogIndex>,
+    index: await buildIndex(sorted),
   };
-  building.then(
-    (built) => (version.index = built),
-    // Readers of the index get the promise's rejection.
-    () => {},
-  );
-  return version;
 }
 
 function compareInstruments(a: Instrument, b: Instrument): number {

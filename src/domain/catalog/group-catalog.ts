@@ -87,8 +87,6 @@ export class GroupCatalog {
     this.#check(answer, isProvisional);
     const version = await buildVersion(answer.instruments, this.copy?.version ?? null);
     this.history.add(version);
-    // Searches use the present version until the new one is indexed.
-    if (this.served !== null) await version.index;
     // A provisional copy has no ETag, so that no 304 prolongs its use.
     this.#store({ version, skipped, etag: isProvisional ? null : etag, ...times });
   }

@@ -1,15 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Instrument, ShariaStatus } from '../../../gateway/operations/get-all-tickers.ts';
-import { chain, type MaybePromise } from '../../../lib/maybe-promise.ts';
 import { InputError } from '../../../lib/public-error.ts';
 import type { CatalogVersion } from '../catalog-version.ts';
-import {
-  type CatalogIndex,
-  fold,
-  MATCH,
-  type Matches,
-  toSearchTerm,
-} from '../search/search-index.ts';
+import { fold, MATCH, type Matches, toSearchTerm } from '../search/search-index.ts';
 import { firstWhere } from '../sorting.ts';
 
 type Given<T> = T | null | undefined;
@@ -92,11 +85,7 @@ export type InstrumentConnection = ReturnType<typeof connectionOf>;
 export type InstrumentEdge = InstrumentConnection['edges'][number];
 export type PageInfo = InstrumentConnection['pageInfo'];
 
-/** A page of a version; synchronous once the version's index is built. Throws an InputError at once. */
-export function pageOf(
-  version: CatalogVersion,
-  request: PageRequest,
-): MaybePromise<InstrumentConnection> {
+export function pageOf(version: CatalogVersion, request: PageRequest): InstrumentConnection {
   const window = toWindow(request);
   const term = toSearchTerm(request.filter?.search);
   const test = toTest(request.filter ?? {});
@@ -104,31 +93,29 @@ export function pageOf(
   const { cursor, argument } = window;
   const position = cursor === null ? null : decodeCursor(argument, cursor, order.name);
 
-  return chain(version.index, (index) => {
-    const matches = term === '' ? null : index.search.find(term);
-    const { rising, valuesOf } = sortBy(version, index, order.by, matches);
-    const keyOf = (instrument: Instrument): SortKey => [...valuesOf(instrument), instrument.id];
-    const isMatch = (instrument: Instrument) =>
-      (matches === null || matches.classOf(instrument) !== MATCH.none) &&
-      (test === null || test(instrument));
-    // An order by relevance has the matches alone.
-    const isAll = test === null && (matches === null || order.by === 'RELEVANCE');
-    const matching = isAll ? rising : rising.filter(isMatch);
-    const sorted = order.descending ? matching.toReversed() : matching;
-    const { length } = sorted;
-    const compareAt = (at: number) => {
-      if (position === null) return 0;
-      const difference = compareKeys(keyOf(sorted[at] as Instrument), position);
-      return order.descending ? -difference : difference;
-    };
-    const cursorOf = (instrument: Instrument) => encodeCursor(order.name, keyOf(instrument));
-    if (window.backward) {
-      const end = position ? firstWhere(length, (at) => compareAt(at) >= 0) : length;
-      return connectionOf(sorted, cursorOf, Math.max(0, end - window.count), end);
-    }
-    const start = position ? firstWhere(length, (at) => compareAt(at) > 0) : 0;
-    return connectionOf(sorted, cursorOf, start, Math.min(length, start + window.count));
-  });
+  const matches = term === '' ? null : version.index.search.find(term);
+  const { rising, valuesOf } = sortBy(version, order.by, matches);
+  const keyOf = (instrument: Instrument): SortKey => [...valuesOf(instrument), instrument.id];
+  const isMatch = (instrument: Instrument) =>
+    (matches === null || matches.classOf(instrument) !== MATCH.none) &&
+    (test === null || test(instrument));
+  // An order by relevance has the matches alone.
+  const isAll = test === null && (matches === null || order.by === 'RELEVANCE');
+  const matching = isAll ? rising : rising.filter(isMatch);
+  const sorted = order.descending ? matching.toReversed() : matching;
+  const { length } = sorted;
+  const compareAt = (at: number) => {
+    if (position === null) return 0;
+    const difference = compareKeys(keyOf(sorted[at] as Instrument), position);
+    return order.descending ? -difference : difference;
+  };
+  const cursorOf = (instrument: Instrument) => encodeCursor(order.name, keyOf(instrument));
+  if (window.backward) {
+    const end = position ? firstWhere(length, (at) => compareAt(at) >= 0) : length;
+    return connectionOf(sorted, cursorOf, Math.max(0, end - window.count), end);
+  }
+  const start = position ? firstWhere(length, (at) => compareAt(at) > 0) : 0;
+  return connectionOf(sorted, cursorOf, start, Math.min(length, start + window.count));
 }
 
 /** The page of `sorted` from `start` to before `end`. Cursors are made when they are read. */
@@ -180,8 +167,7 @@ interface Sort {
 }
 
 function sortBy(
-  { instruments }: CatalogVersion,
-  { byName, byLeverage }: CatalogIndex,
+  { instruments, index: { byName, byLeverage } }: CatalogVersion,
   by: InstrumentOrder['by'],
   matches: Matches | null,
 ): Sort {

@@ -202,8 +202,6 @@ class SearchIndex {
 
 export async function buildIndex(instruments: readonly Instrument[]) {
   const slices = new Slices();
-  // The request that caused the new version is answered first.
-  await slices.next();
   const nameKeys = new Map<Instrument, string>();
   const symbols = new WordIndex();
   const names = new WordIndex();
