@@ -50,7 +50,7 @@ export class Prover {
 
   /** Op 10 names the group. If it does not, op 1 has to confirm the claimed group to this token. */
   async group(viewer: Viewer): Promise<GroupProof> {
-    const { ledger } = this.#parts;
+    const { ledger, gateway, accountReads } = this.#parts;
     const known = ledger.group(viewer);
     if (known) return known;
     const failure = await this.#readSession(viewer);
@@ -59,7 +59,9 @@ export class Prover {
     if (!(await this.#isAccepted(viewer))) throw failure ?? refusedMeanwhile();
     const claimed = ledger.groupOf(viewer);
     if (claimed === null) throw failure ?? new NoGroupError();
-    await this.#readCatalog(viewer, claimed);
+    // The answer serves only as proof; it does not become the group's shared copy.
+    const send = (caller: Viewer) => gateway.getAllTickers(caller, claimed, null);
+    await accountReads.read(viewer, 'getAllTickers', send, { request: claimed });
     const confirmed = ledger.group(viewer);
     if (confirmed) return confirmed;
     throw failure ?? refusedMeanwhile();
@@ -87,13 +89,6 @@ export class Prover {
     const { ledger } = this.#parts;
     if (!ledger.isAccepted(viewer)) await firstOf(viewer.own?.plannedProofs() ?? []);
     return ledger.isAccepted(viewer);
-  }
-
-  /** The answer serves only as proof; it does not become the group's shared copy. */
-  async #readCatalog(viewer: Viewer, group: string): Promise<void> {
-    const { gateway, accountReads } = this.#parts;
-    const send = (caller: Viewer) => gateway.getAllTickers(caller, group, null);
-    await accountReads.read(viewer, 'getAllTickers', send, { request: group });
   }
 
   /**

@@ -57,13 +57,14 @@ export class Sessions {
 
   /** The cached snapshot, if it meets the demand and is not stale. */
   cached(viewer: Viewer, demand: SessionDemand = {}): SessionAnswer | null {
-    const { newestPositions, clock } = this.#options;
+    const { newestPositions, clock, accountReads } = this.#options;
     const answer = this.#cachedFor(viewer);
     if (!answer) return null;
     const { logicalTime, sentAtMs, session } = answer;
     const ids = session.positions?.ids ?? null;
     const maxAgeMs = Math.min(demand.maxAgeMs ?? Infinity, this.#options.maxAgeMs);
-    if (logicalTime <= this.#earliestTime(viewer, demand)) return null;
+    const after = Math.max(demand.after ?? 0, accountReads.changedAt(viewer[ACCOUNT]));
+    if (logicalTime <= after) return null;
     if (clock.now() - sentAtMs >= maxAgeMs) return null;
     const isContradicted = ids !== null && newestPositions.contradicts(viewer, logicalTime, ids);
     return isContradicted ? null : answer;
@@ -91,10 +92,6 @@ export class Sessions {
     }
     const send = (caller: Viewer) => this.#call(caller);
     return this.#options.accountReads.read(viewer, OPERATION, send, demand);
-  }
-
-  #earliestTime(viewer: Viewer, { after = 0 }: SessionDemand): number {
-    return Math.max(after, this.#options.accountReads.changedAt(viewer[ACCOUNT]));
   }
 
   async #call(viewer: Viewer): Promise<SessionAnswer> {

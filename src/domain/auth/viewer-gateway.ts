@@ -109,21 +109,15 @@ export function createViewerGateway({
       { operation, order, sendBeforeMs }: OrderCall,
       onLate?: (end: OrderEnd) => void,
     ): Promise<OrderEnd> {
-      const noteRefusal = (end: OrderEnd) => {
+      const judged = (end: OrderEnd) => {
         if (end.sent && end.answered && end.status === 401) ledger.refused(viewer);
+        return end;
       };
-      const onLateEnd =
-        onLate &&
-        ((end: OrderEnd) => {
-          noteRefusal(end);
-          onLate(end);
-        });
-      const details = { sendBeforeMs, onLate: onLateEnd };
+      const details = { sendBeforeMs, onLate: onLate && ((end: OrderEnd) => onLate(judged(end))) };
       const exchange = await (operation === 'openPosition'
         ? client.order(viewer, OPERATIONS.openPosition, order, details)
         : client.order(viewer, OPERATIONS.placeLimitOrder, order, details));
-      noteRefusal(exchange);
-      return exchange;
+      return judged(exchange);
     },
     /** A small write. Its success proves nothing; its 401 ends the proof, as that of any operation does. */
     write<Input>(

@@ -173,15 +173,11 @@ function viewOf({ group, key, history }: GroupCatalog, copy: CatalogCopy, clock:
     version,
     skipped,
     stale,
-    ageSeconds: wholeSeconds(copy.initialAgeMs + nowMs - copy.sentAtMs),
+    ageSeconds: Math.max(0, Math.floor((copy.initialAgeMs + nowMs - copy.sentAtMs) / 1000)),
     fetchedAt: new Date(clock.dateOf(copy.sentAtMs)),
     expiresAt: new Date(clock.dateOf(copy.expiresMs)),
     changes: (since: string) => history.changes(since, version),
   };
-}
-
-function wholeSeconds(ms: number): number {
-  return Math.max(0, Math.floor(ms / 1000));
 }
 
 function figuresOf({ key, copy, offeredSize }: GroupCatalog, nowMs: number) {
