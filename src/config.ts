@@ -43,7 +43,6 @@ export function readConfig(environment: Environment): Config {
 
 export function parseEnvironment(environment: Environment) {
   const problems: string[] = [];
-  /** The settings that have a problem of their own. */
   const faulty = new Set<SettingName>();
   const entries = ROWS.map(([name, row]) => {
     const result = readSetting(name, row, environment);
@@ -65,7 +64,6 @@ export function parseEnvironment(environment: Environment) {
   };
 }
 
-/** The value, or a text that explains why the given one is wrong. */
 function readSetting(
   name: string,
   { kind, default: byDefault }: Setting<unknown>,
@@ -79,7 +77,6 @@ function readSetting(
   return { problem: `${given.label}: must ${given.isFile ? 'hold' : 'be'} ${kind.allowed}` };
 }
 
-/** Determines the values that depend on others. */
 function derive(
   { nodeEnv, sandbox: _s, redisReplicas, otelExporterOtlpEndpoint: _o, ...values }: Values,
   environment: Environment,

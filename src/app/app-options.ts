@@ -29,12 +29,10 @@ type CacheBudgets = Readonly<Record<keyof typeof CACHE_SHARES, number>>;
 export interface AppOptions {
   readonly log: Log;
   readonly logOutput?: LogOutput;
-  /** The schema to serve instead of the whole one. */
   readonly schema?: GraphQLSchema;
   readonly connections?: ConnectionBounds;
   /** Limits that replace those of the tables; tests lower them. */
   readonly limits?: Partial<Limits<EngineLimitName | TradingLimitName>>;
-  /** Plugins that replace those of `src/plugins.ts`. */
   readonly plugins?: readonly TeamPlugin[];
 }
 

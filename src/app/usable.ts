@@ -52,7 +52,6 @@ export function problemsOf(attempt: PromiseSettledResult<unknown>): readonly str
   throw attempt.reason;
 }
 
-/** The stores that the configuration names; throws a ConfigError if they cannot be used. */
 export function openConfiguredStores(
   config: Config,
   observer: StoreObserver,

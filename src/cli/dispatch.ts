@@ -18,7 +18,6 @@ export interface Command {
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** The command line is faulty; the message names the fault. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -78,7 +77,6 @@ function usage(commands: Commands): string[] {
   ];
 }
 
-/** Returns the options and positionals of a command line; throws a UsageError if it is faulty. */
 export function readArguments<const T extends ParseArgsConfig>(
   config: T,
 ): ReturnType<typeof parseArgs<T>> {

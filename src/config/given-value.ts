@@ -6,7 +6,6 @@ import type { Kind } from './kinds.ts';
 /** A setting's value from the environment: the variable itself, or the file that NAME_FILE names. */
 interface GivenValue {
   readonly text: string;
-  /** The variable with its value, as a problem shows them. */
   readonly label: string;
   readonly isFile: boolean;
 }

@@ -47,7 +47,6 @@ export const fixedHeaders = secret<Readonly<Record<string, string>>>({
   allowed: `a JSON object of header names and texts, each name once and none of ${[...RESERVED].join(', ')}`,
 });
 
-/** The names, in lower case, and the values of a JSON object of valid headers; otherwise null. */
 function headersIn(text: string): [name: string, value: string][] | null {
   try {
     const given: unknown = JSON.parse(text);

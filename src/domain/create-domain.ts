@@ -56,7 +56,6 @@ export interface DomainParts {
   readonly cacheBytes: Readonly<Record<'catalogs' | 'sessions' | 'positions', number>>;
 }
 
-/** How long an accepted token counts as known. */
 const KNOWN_TOKEN_MS = 24 * 3_600_000;
 
 /** Creates the process-wide domain services and connects them to each other. */
@@ -161,7 +160,6 @@ export function createDomain(parts: DomainParts) {
   return {
     /** The gateway without a user, for signing in. */
     client,
-    /** The gateway for viewers. */
     gateway,
     logicalClock,
     ledger,

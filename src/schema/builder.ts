@@ -111,7 +111,6 @@ type Descriptions<Source> = {
   };
 };
 
-/** Describes fields that are plain properties of their source. */
 export function exposed<Source>(
   t: FieldBuilder<Source>,
   descriptions: Descriptions<Source>,
@@ -119,7 +118,6 @@ export function exposed<Source>(
   return fieldsOf(descriptions, (name, options) => t.expose(name as never, options as never));
 }
 
-/** Describes fields that are plain properties of a part of their source. */
 export function exposedOf<Source, Part>(
   t: FieldBuilder<Source>,
   partOf: (source: Source) => Part,

@@ -91,7 +91,6 @@ export class Context {
     this.#current = this.scope.withToken(token);
   }
 
-  /** The cost of an execution, as the `extensions` of its result show it. */
   receipt(cost: number, fields: number) {
     const gateway = this.#entries.map(({ operation, ms, source, outcome = 'ok' }) => ({
       operation,

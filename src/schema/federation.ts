@@ -50,7 +50,6 @@ const LINK =
 // Tools of GraphQL 16 do not know this directive.
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT\n';
 
-/** The schema as a subgraph of Apollo Federation. */
 export function federated(schema: GraphQLSchema): GraphQLSchema {
   const extended = extendSchema(schema, SUBGRAPH_FIELDS);
   const any = extended.getType('_Any') as GraphQLScalarType;

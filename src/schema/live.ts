@@ -150,7 +150,6 @@ async function watching<Stream>(
   times: WatchOptions,
   watch: (proof: AccountProof, viewer: Viewer) => Stream | Promise<Stream>,
 ): Promise<Stream> {
-  // The arguments are checked before any call of the gateway.
   checkTimes(times);
   try {
     const viewer = await scope.viewer();

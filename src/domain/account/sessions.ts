@@ -24,7 +24,6 @@ export interface SessionsOptions {
 interface SessionDemand {
   /** The maximum age of a cached snapshot. The service's own limit applies as well. */
   readonly maxAgeMs?: number;
-  /** The snapshot must have been requested after this logical time. */
   readonly after?: number;
 }
 

@@ -39,7 +39,6 @@ export function expiryOf(token: string): number | null {
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]*$/;
 const MAX_TOKEN_LENGTH = 8_192;
 
-/** The unverified claims of a JWT. Throws if the text is not a JWT. */
 export function decodeClaims(token: string): Record<string, unknown> {
   const body = token.length <= MAX_TOKEN_LENGTH ? JWT.exec(token)?.[1] : undefined;
   if (body === undefined) throw new UnauthenticatedError('the token is not a JWT');

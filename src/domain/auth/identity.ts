@@ -16,7 +16,6 @@ export interface IdentityOptions {
   readonly ledger: ProofLedger;
   /** Whether a valid signature proves the token's account; true by default. False if only the gateway knows its tenant. */
   readonly signatureProves?: boolean;
-  /** Called with each request whose token is refused here. */
   readonly onRefused?: (error: UnauthenticatedError) => void;
 }
 

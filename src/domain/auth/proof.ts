@@ -189,7 +189,6 @@ export class ProofLedger {
     return this.#options.logicalClock.next();
   }
 
-  /** Records that the token's signature is valid. */
   verified(viewer: Viewer): void {
     const refusal = this.#refusals.get(viewer.tokenHash);
     if (refusal !== undefined) {
@@ -258,7 +257,6 @@ export class ProofLedger {
   }
 }
 
-/** The evidence for one token: its signature, and the gateway's last answers. */
 export class TokenEvidence {
   readonly account: Account;
   readonly expiresAtMs: number | null;
@@ -287,7 +285,6 @@ export class TokenEvidence {
     );
   }
 
-  /** Records a 200 of op 1. */
   provesCatalog(group: string, atMs: number): void {
     this.#catalogGroup = group;
     this.#catalogAtMs = atMs;
@@ -308,7 +305,6 @@ export class TokenEvidence {
     if (group === null) this.snapshotGroup = null;
   }
 
-  /** Records a 401. */
   losesAll(): void {
     this.losesGroup(null);
     this.isSigned = false;

@@ -64,7 +64,6 @@ export type TradingLimitName = keyof typeof TRADING_LIMITS;
 type TradingLimitLabel = (typeof TRADING_LIMITS)[TradingLimitName]['label'];
 export type TradingLimiter = Limiter<TradingLimitName>;
 
-/** A client exceeded its own limit on attempts. */
 export class TooManyAttemptsError extends PublicError {
   override readonly name = 'TooManyAttemptsError';
   readonly retryAfterSeconds: number;
@@ -169,7 +168,6 @@ interface UnknownTokensParts {
 
 /** Overlapping gateway calls with one unknown token. */
 interface Attempt {
-  /** The address that was charged. */
   readonly address: Client;
   calls: number;
   /** If true, the charge is not given back. */
@@ -196,7 +194,6 @@ export class UnknownTokens {
     this.#parts.known.add(tokenHash);
   }
 
-  /** Throws if the call is not allowed. */
   async guard<T>(viewer: Viewer, call: () => Promise<T>): Promise<T> {
     const { ledger, known } = this.#parts;
     const found = known.has(viewer.tokenHash);

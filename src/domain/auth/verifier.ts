@@ -4,7 +4,6 @@ import type { Log } from '../../lib/log.ts';
 import { KeySet, NoKeySetError } from './key-set.ts';
 import { EXPIRY_LEEWAY_MS, UnauthenticatedError, UnknownKeyError } from './token-errors.ts';
 
-/** The settings of the key, and the claims that a token must have. */
 export interface VerifierOptions {
   readonly jwtJwksUrl: string | null;
   readonly jwtSecret: string | null;

@@ -16,7 +16,6 @@ interface ViewerGatewayParts {
   readonly client: GatewayClient;
   readonly ledger: ProofLedger;
   readonly unknownTokens: UnknownTokens;
-  /** Called at the end of every small write. */
   readonly onWritten?: (viewer: Viewer) => void;
 }
 

@@ -5,7 +5,6 @@ import { Slices } from '../../lib/event-loop-turns.ts';
 import { buildIndex, type CatalogIndex } from './search/search-index.ts';
 import { compareText } from './sorting.ts';
 
-/** One immutable state of a group's catalog. */
 export interface CatalogVersion {
   readonly version: string;
   readonly size: number;
@@ -90,7 +89,6 @@ export interface CatalogChanges {
 // Measured with a tenth of the instruments changed in each version: the versions share the other digests.
 const INSTRUMENT_BYTES = 50;
 
-/** The content digests of a group's latest versions. */
 export class History {
   readonly #digests: LRUCache<string, CatalogVersion['digests']>;
 

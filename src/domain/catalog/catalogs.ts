@@ -68,7 +68,6 @@ export class Catalogs {
     return Math.max(0, ...this.#all.map(({ copy }) => copy?.version.size ?? 0));
   }
 
-  /** The state of each group whose catalog is cached, for operators. */
   get figures() {
     const nowMs = this.#options.clock.now();
     return this.#all.flatMap((catalog) => figuresOf(catalog, nowMs) ?? []);

@@ -54,7 +54,6 @@ export class GroupCatalog {
     return (this.copy?.version.bytes ?? 0) + this.history.bytes;
   }
 
-  /** The copy that is served without waiting. */
   get served(): CatalogCopy | null {
     const { copy } = this;
     if (copy === null) return null;
@@ -167,7 +166,6 @@ export function timesOf(
     /** When the call was sent that brought or confirmed the copy. The gateway may have made its answer at that moment. */
     sentAtMs,
     initialAgeMs,
-    /** From this time on the copy is marked stale. */
     staleFromMs: isTooOld ? receivedAtMs : expiresMs,
     /** From this time on a read starts a background refresh (stale-while-revalidate). */
     refreshFromMs: isTooOld || isProvisional ? expiresMs : refreshFromMs,

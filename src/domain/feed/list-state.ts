@@ -9,7 +9,6 @@ export type FeedStatus = 'LIVE' | 'DELAYED';
 /** Whether a subscription follows only the list, or what else its feed has. */
 export type FeedView = 'list' | 'account';
 
-/** The changes from a list as the client knows it to the present one. */
 export interface ListEvent<Row> extends Delta<Row> {
   readonly cursor: string;
   /** True for a full snapshot, false for the changes since the last event. */

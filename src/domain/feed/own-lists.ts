@@ -51,7 +51,6 @@ export class OwnLists {
     });
   }
 
-  /** Called when a write may have changed the account. */
   accountChanged(proof: AccountProof): void {
     for (const feeds of this.#lists.values()) feeds.accountChanged(proof[ACCOUNT]);
   }

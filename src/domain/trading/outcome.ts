@@ -66,7 +66,6 @@ export function judgeOrder(operation: OrderOperation, exchange: OrderEnd): Submi
   return isRefusal(status, success) ? rejected : unknownSince(sentAtMs, words);
 }
 
-/** Whether the answer certainly means that the order was not carried out. */
 function isRefusal(status: number, success: boolean | null): boolean {
   // If a proxy sends a request twice, one copy may trade and the other get a 409.
   if (status === 409) return success === false;

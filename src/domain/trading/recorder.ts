@@ -40,7 +40,6 @@ export class Recorder {
   readonly #options: RecorderOptions;
   /** The writes that have not ended. Only this class changes this set. */
   readonly unwritten = new Set<Promise<void>>();
-  /** The latest records that the store has not confirmed yet, by account and key. */
   readonly #waiting = new Map<string, OrderRecord>();
 
   constructor(options: RecorderOptions) {

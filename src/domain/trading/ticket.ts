@@ -94,7 +94,6 @@ export function inputDigest(ticket: Ticket): string {
   return hash('sha256', text, 'hex');
 }
 
-/** Null if the order is executed at the market. */
 function triggerPrice({ kind, price }: PlaceOrderInput): number | null {
   const argument = 'input.price';
   if (kind === 'MARKET') {
