@@ -117,17 +117,7 @@ export class ProofLedger {
 
   /** The status of a token for the engine, always as of the latest answer. */
   tokenStatus({ hash: tokenHash }: Pick<Token, 'hash'>): TokenStatus {
-    const ledger = this;
-    // Not the token itself: some viewers outlive their request.
-    const token = { tokenHash };
-    return {
-      get isAccepted() {
-        return ledger.isAccepted(token);
-      },
-      get provedClient() {
-        return ledger.clientFor(token);
-      },
-    };
+    return new LiveTokenStatus(this, tokenHash);
   }
 
   account(token: TokenHolder): AccountProof | null {
@@ -254,6 +244,25 @@ export class ProofLedger {
   get #earliestMs(): number {
     const { clock, proofMs } = this.#options;
     return clock.now() - proofMs;
+  }
+}
+
+/** Keeps the token's hash alone, because some viewers outlive their request. No text of it names the account. */
+class LiveTokenStatus implements TokenStatus {
+  readonly #ledger: ProofLedger;
+  readonly #token: TokenHolder;
+
+  constructor(ledger: ProofLedger, tokenHash: string) {
+    this.#ledger = ledger;
+    this.#token = { tokenHash };
+  }
+
+  get isAccepted(): boolean {
+    return this.#ledger.isAccepted(this.#token);
+  }
+
+  get provedClient(): Client | null {
+    return this.#ledger.clientFor(this.#token);
   }
 }
 
