@@ -14,8 +14,8 @@ const buying = (symbol: string) => () =>
   ({ symbol, side: 'BUY', kind: 'MARKET', size: { units: 1 } }) as const;
 
 /** A web server between a browser and the service. With `isCut` it does not reach the service. */
-function webServer(environment: OwnEnvironment = {}) {
-  const token = app.sandbox.token({ email: 'demo@example.com' });
+function webServer(environment: OwnEnvironment = {}, email = 'demo@example.com') {
+  const token = app.sandbox.token({ email });
   const form = () => forRequest(token, { url: `${app.url}/graphql`, environment }).form;
   /** Opens an address, and follows the redirect to a new key. */
   const open = async (search: string): Promise<Shown> => {
@@ -94,6 +94,17 @@ test('if no answer arrives the page says that nothing is known, and asking again
   // While the service is away, only a page that has posted its form knows what to say.
   await expect(away.form().open({ order: page.key })).rejects.toMatchObject({ code: 'NETWORK' });
 }, 60_000);
+
+test('another account that asks by the form of an order is not told that nothing was placed', async () => {
+  const first = webServer();
+  const other = webServer({}, 'user-2@example.com');
+  const address = await first.post(await first.open(''), 'TEST.UNKNOWN');
+  const asking = await first.open(address);
+  const doubtful = { status: 'unknown', outcome: null, button: null, fields: [] };
+  expect(await other.open(await other.post(asking))).toMatchObject(doubtful);
+  expect(await other.open(address)).toMatchObject(doubtful);
+  expect(await first.open(address)).toMatchObject({ status: 'unknown', button: 'ask' });
+});
 
 test('a form without the fields of its page places nothing, and an old key leaves the order in doubt', async () => {
   const { form, open } = webServer();

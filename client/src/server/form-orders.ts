@@ -1,6 +1,7 @@
 import type { Core } from '../core.ts';
 import type { TypedText } from '../operation.ts';
 import type { Orders } from '../orders/create-orders.ts';
+import { digestOf } from '../orders/digest.ts';
 import { PLACED_ORDER, VOID_ORDER } from '../orders/operations.ts';
 import type { OrderInput } from '../orders/order-input.ts';
 import { timeOfKey } from '../orders/order-key.ts';
@@ -54,11 +55,15 @@ export interface FormOrders {
   post(fields: FormValues, input: () => OrderInput, options?: FormOptions): Promise<string>;
 }
 
+type OrderPage = Extract<FormPage, { kind: 'order' }>;
+
 const WITHIN_MS = 20_000;
 /** The names of the parameters and fields. */
 const ORDER = 'order';
 const POSTED = 'posted';
 const ASKS = 'ask';
+/** The value of `posted` and `ask` if the account that has posted the form is not known. */
+const UNKNOWN_ACCOUNT = '1';
 /** With these errors no user is signed in. */
 const SIGNED_OUT: ReadonlySet<string> = new Set(['SIGNED_OUT', 'UNAUTHENTICATED', 'FORBIDDEN']);
 /** As in `texts.json`. */
@@ -85,33 +90,55 @@ export function createFormOrders(core: Core, orders: Orders): FormOrders {
         const made = await newKey(core);
         return { kind: 'redirect', key: made, to: addressOf(made) };
       }
+      const posted = textOf(search, POSTED);
       try {
         const asked = await core.request(PLACED_ORDER, { key }, { timeoutMs: WITHIN_MS });
-        return pageOf(key, readAnswer(asked, key), textOf(search, POSTED) !== '');
+        const found = readAnswer(asked, key);
+        const wasSent = found !== null && found.status !== 'unsent';
+        if (wasSent || (await mayHavePosted(core, key, posted))) return pageOf(key, found, posted);
+        // What this account asks or closes says nothing about the order of the account that has posted the form.
+        return { ...pageOf(key, null, posted), button: null, fields: [] };
       } catch (thrown) {
         const error = asTradingGraphError(thrown);
         // Without its records the server cannot say whether the order was placed before.
-        const isDoubtful =
-          textOf(search, POSTED) !== '' || error.code === 'IDEMPOTENCY_UNAVAILABLE';
+        const isDoubtful = posted !== '' || error.code === 'IDEMPOTENCY_UNAVAILABLE';
         if (SIGNED_OUT.has(error.code) || !isDoubtful) throw error;
-        return pageOf(key, null, true);
+        return pageOf(key, null, posted || UNKNOWN_ACCOUNT);
       }
     },
     async post(fields, input, { withinMs = WITHIN_MS } = {}) {
       const key = textOf(fields, ORDER);
       if (timeOfKey(key) === null)
         throw new TypeError('The form has no key of an order: it needs the `fields` of its page.');
+      const asks = textOf(fields, ASKS);
+      if (asks === '') {
+        await orders.ticket({ idempotencyKey: key }).place(input(), { withinMs });
+        const posted = core.login === null ? UNKNOWN_ACCOUNT : markOf(key, core.login);
+        return addressOf(key, posted);
+      }
       // To ask again must not place an order that never arrived, at a later price. So its key is closed.
-      if (textOf(fields, ASKS) !== '') await core.request(VOID_ORDER, { key });
-      else await orders.ticket({ idempotencyKey: key }).place(input(), { withinMs });
-      return addressOf(key, true);
+      if (await mayHavePosted(core, key, asks)) await core.request(VOID_ORDER, { key });
+      return addressOf(key, asks);
     },
   };
 }
 
-function pageOf(key: string, found: OrderOutcome | null, wasPosted: boolean): FormPage {
+/** Whether the signed-in account may have posted the form. The server finds a key only for the account that has used it. */
+async function mayHavePosted(core: Core, key: string, posted: string): Promise<boolean> {
+  if (posted === '' || posted === UNKNOWN_ACCOUNT) return true;
+  const login = await core.account().catch(() => null);
+  return login !== null && posted === markOf(key, login);
+}
+
+/** Stands for the account in addresses, which should not show its login. */
+function markOf(key: string, login: string): string {
+  return digestOf(`${key} ${login}`);
+}
+
+/** `posted` is empty if the form was not posted. */
+function pageOf(key: string, found: OrderOutcome | null, posted: string): OrderPage {
   const outcome = found && ofAllRequests(found, '');
-  const status = outcome?.status ?? (wasPosted ? 'unknown' : 'ready');
+  const status = outcome?.status ?? (posted === '' ? 'ready' : 'unknown');
   const button = BUTTONS[status] ?? null;
   const message = outcome?.status === 'rejected' ? outcome.message : null;
   return {
@@ -123,7 +150,7 @@ function pageOf(key: string, found: OrderOutcome | null, wasPosted: boolean): Fo
     button,
     fields: [
       { name: ORDER, value: key },
-      ...(button === 'ask' ? [{ name: ASKS, value: '1' }] : []),
+      ...(button === 'ask' ? [{ name: ASKS, value: posted || UNKNOWN_ACCOUNT }] : []),
     ],
   };
 }
@@ -134,8 +161,8 @@ async function newKey(core: Core): Promise<string> {
   return data.newOrderKey;
 }
 
-function addressOf(key: string, wasPosted = false): string {
-  return `?${ORDER}=${key}${wasPosted ? `&${POSTED}=1` : ''}`;
+function addressOf(key: string, posted = ''): string {
+  return `?${ORDER}=${key}${posted === '' ? '' : `&${POSTED}=${posted}`}`;
 }
 
 function textOf(values: FormValues, name: string): string {
