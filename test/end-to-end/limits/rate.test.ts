@@ -3,10 +3,14 @@ import { startSandbox } from '../../../src/sandbox/start.ts';
 import { startTestApp, type TestApp } from '../../support/app.ts';
 import { buying } from '../../support/buying.ts';
 import { describeWithRedis } from '../../support/describe-with.ts';
+import { eventually } from '../../support/eventually.ts';
 import { inParallel } from '../../support/in-parallel.ts';
 import { limited, withoutRefills } from '../../support/limits.ts';
+import { rawRequest } from '../../support/raw-request.ts';
 import { startTestRedis } from '../../support/redis.ts';
 import { forgedToken } from '../../support/tokens.ts';
+import { initializedSocket, openSocket } from '../live/raw-socket.ts';
+import { provedToken } from '../operations/accounts.ts';
 
 /** How many unproved tokens an address may try. */
 const PROOFS = 40;
@@ -35,6 +39,38 @@ test('operations are answered with the remaining quota, and refused with Retry-A
   // With a limit of two, an operation is refilled in half a minute.
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(1);
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(30);
+});
+
+/** The messages that a socket of an unproved client may send. */
+const MESSAGES = 10;
+const startWithFewMessages = () =>
+  startTestApp({}, { limits: withoutRefills(limited('messages', MESSAGES)) });
+
+test('at a flooded address a socket can still prove its token, and its account’s messages are counted apart', async () => {
+  await using app = await startWithFewMessages();
+  const token = await provedToken(app, DEMO.email);
+  const flood = () => rawRequest(`${app.url}/nothing`);
+  const statuses = await inParallel(MESSAGES + 5, 1, async () => (await flood()).status);
+  expect(statuses.at(-1)).toBe(429);
+  using socket = await initializedSocket(app, token);
+  await socket.watch('1', '{ __typename }');
+});
+
+test('no message of a socket is handled beyond the limit, which counts pings and pongs too', async () => {
+  await using app = await startWithFewMessages();
+  using queries = await openSocket(app);
+  queries.send({ type: 'connection_init' });
+  for (let id = 1; id <= 3 * MESSAGES; id += 1) queries.subscribe(String(id), '{ __typename }');
+  await eventually(() => expect(queries.closed).toMatchObject({ code: 1013 }));
+  const answers = queries.messages.filter(({ type }) => type === 'next');
+  const before = answers.length;
+  expect(before).toBeGreaterThan(0);
+  expect(before).toBeLessThan(MESSAGES + 3);
+  for (const frame of ['ping', 'pong'] as const) {
+    using other = await openSocket(app);
+    for (let sent = 0; sent < 5; sent += 1) other.socket[frame]();
+    await eventually(() => expect(other.closed).toMatchObject({ code: 1013 }));
+  }
 });
 
 test('a new document counts as one more operation for each 200 tokens, and a known one does not', async () => {
