@@ -100,9 +100,11 @@ function parse(key: string, text: string): StoredKey {
   };
 }
 
-/** Turns the error of an outcome back into an instance of its class. */
-function revived(outcome: Settled): Settled {
-  if (outcome.status !== 'unsent') return outcome;
+/** Turns the error of an outcome back into an instance of its class. Undefined for anything but an outcome. */
+function revived(outcome: Settled): Settled | undefined {
+  const { status } = outcome;
+  if (status === 'accepted' || status === 'rejected') return outcome;
+  if (status !== 'unsent' || typeof outcome.error?.message !== 'string') return undefined;
   const { error } = outcome;
   return { ...outcome, error: new TradingGraphError(error.message, error) };
 }

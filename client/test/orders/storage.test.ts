@@ -74,6 +74,15 @@ test.each([
       for (const name of entries.keys()) entries.set(name, '{"at":"yesterday"');
     },
   ],
+  [
+    'has an outcome without its error',
+    ({ entries }: MemoryStorage) => {
+      for (const [name, text] of entries) {
+        const outcome = { status: 'unsent', idempotencyKey: name.split('/').at(-1) };
+        entries.set(name, JSON.stringify({ ...JSON.parse(text), outcome, sendBefore: null }));
+      }
+    },
+  ],
 ])('an order whose entry %s is closed, and never sent again', async (_, damage) => {
   await phone.interrupt(buying('unread'), 'lost');
   damage(phone.storage);
