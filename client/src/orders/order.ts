@@ -21,7 +21,7 @@ import { KeyDates } from './key-dates.ts';
 import { KeyEntry, outOfTime } from './key-entry.ts';
 import { PLACED_ORDER, VOID_ORDER } from './operations.ts';
 import { OrderConnection } from './order-connection.ts';
-import { orderKey } from './order-key.ts';
+import { orderKey, timeOfKey } from './order-key.ts';
 import { type OrderOutcome, ofAllRequests, readAnswer, type Settled } from './outcome.ts';
 import type { Placed } from './placed.ts';
 import {
@@ -38,6 +38,8 @@ import type { TicketContext } from './ticket-context.ts';
 
 /** After this time an unanswered request is repeated over another connection. The server gives both the same outcome. */
 const ATTEMPT_MS = 10_000;
+/** How far the server lets a key's time be ahead. */
+const KEY_AHEAD_MS = 2_000;
 /** A deadline that ends this late shows that the thread was blocked, or that the machine slept. */
 const BLOCKED_MS = 500;
 
@@ -418,8 +420,10 @@ export class Order {
       const resends = !exchange && mayResend(core.environment);
       // This request did nothing. An earlier one that was lost may still arrive: then the order stays in doubt.
       if (!mayHaveTraded(error, resends)) this.#isInDoubt = wasInDoubt;
-      // The app's key belongs to another order, or has a wrong time, so the server does not place this one.
-      if (this.#isGiven && isRefusedKey(error)) this.#isInDoubt = false;
+      // The app's key belongs to another order, or its time is ahead, so the server does not place this one. An earlier request
+      // that was lost may still arrive when the time is no longer ahead.
+      if (this.#isGiven && isRefusedKey(error))
+        this.#isInDoubt = this.#requests > 1 && this.#isAhead;
       throw error;
     }
   }
@@ -450,6 +454,13 @@ export class Order {
   #noteKey(placed: Placed | null): void {
     this.#context.underWay.add(this.key);
     if (placed !== null) this.#digest = placed.digest(this.key);
+  }
+
+  /** Whether the key's time may be ahead of the server's by more than the server allows. */
+  get #isAhead(): boolean {
+    return (
+      Number(timeOfKey(this.key)) > Number(this.#context.core.serverClock.now()) + KEY_AHEAD_MS
+    );
   }
 
   /** Whether only one request with the key has left, and has placed nothing. */

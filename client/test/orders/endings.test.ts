@@ -1,10 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { newKeyAt } from '../../../src/store/order-key.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { startedForEach } from '../../../test/support/started.ts';
 import type { OwnEnvironment } from '../../src/environment.ts';
 import { PING } from '../../src/request/ping.ts';
 import { fakeClient } from '../../src/testing/fake-client.ts';
-import { ACCEPTED, buying, startPhone } from '../support/phone.ts';
+import { ACCEPTED, buying, startPhone, unknown } from '../support/phone.ts';
 
 const HOUR_MS = 3_600_000;
 /** The default of five seconds could pass on a busy machine. */
@@ -118,4 +120,25 @@ test('an order whose WebSocket opens after a sleep of an hour is not sent', asyn
   await market.pass(120);
   expect(await placing).toMatchObject({ status: 'unknown' });
   expect([network.tried > 0, sent]).toEqual([true, []]);
+});
+
+test('an order whose given key is ahead stays in doubt if an earlier request may still arrive', async () => {
+  let late: (() => Promise<Response>) | null = null;
+  const { orders } = await phone.openKnown(
+    {},
+    {
+      fetch: (input, init) => {
+        if (late !== null || !/order: place(?!d)/.test(String(init?.body)))
+          return fetch(input, init);
+        late = () => fetch(input, { ...init, signal: null });
+        return Promise.reject(new TypeError('lost'));
+      },
+    },
+  );
+  const key = newKeyAt(systemClock.date() + 5_000);
+  const ticket = orders.ticket({ idempotencyKey: key, ...PATIENT });
+  expect(await ticket.place(buying('ahead'))).toMatchObject(unknown('BAD_USER_INPUT'));
+  const isPlaced = async () => (await late?.())?.text().then((text) => text.includes('Accepted'));
+  await eventually(isPlaced, { until: Boolean });
+  expect(await ticket.retry()).toMatchObject(ACCEPTED);
 });
