@@ -71,20 +71,6 @@ describe('an error', () => {
     expect(await placed).toMatchObject({ replayed: false });
   });
 
-  test('because an operator has stopped the sending of orders frees the key', async () => {
-    let holdReason: string | null = 'held';
-    const { calls, begin } = stage(({ status }) => ({
-      get status() {
-        return { ...status, holdReason };
-      },
-    }));
-    await expect((await begin('k')).placed).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(calls).toHaveLength(0);
-    holdReason = null;
-    await begin('k');
-    expect(calls).toHaveLength(1);
-  });
-
   test('of the service after sending makes the outcome unknown, and keeps the key', async () => {
     const { orders, calls, begin, log } = stage();
     const { placed } = await begin('k');
