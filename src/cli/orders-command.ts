@@ -28,7 +28,7 @@ export const ordersCommand: Command = {
     '       trading-graph orders settle <account> <key> <accepted --number gateway-number | not-sent> --by name --why text',
     '',
     '  status      prints the number of order records, and their problems',
-    '  hold        refuses all orders until release, on all replicas within two seconds; none of them is sent',
+    '  hold        refuses all orders until release, on all replicas within three seconds; none of them is sent',
     '  incomplete  refuses unknown keys made before now; run it before a start with a restored file',
     '  copy        copies the SQLite file to a new file <to> while the service runs; a restored copy lacks all later orders',
     '  list        lists the recorded orders; --unknown: only those whose outcome is unknown',
@@ -173,6 +173,6 @@ function statusText({ count, degradedReason, holdReason, sinceMs }: RecordsStatu
 
 const NOT_DECIDED =
   'keys without a record are refused until the service has measured the clock of the gateway';
-const HELD_SOON = 'within two seconds no order is sent, until release';
+const HELD_SOON = 'within three seconds no order is sent, until release';
 const IN_MEMORY =
   'The order records are in the memory of the service, where no command reaches them. Set ORDER_STORE to a file.';

@@ -21,7 +21,7 @@ export interface OperatorRecords {
   status(): Promise<RecordsStatus>;
   /** Declares that records are missing: a key without a record is then refused, unless the key was made later. */
   declareIncomplete(): Promise<void>;
-  /** Stops or resumes the sending of orders, in every process of the service within two seconds. */
+  /** Stops or resumes the sending of orders, in every process within three seconds: a look, and an order's wait for its turn. */
   hold(isHeld: boolean): Promise<void>;
   /** Copies the records while they are in use, and returns their number. Null if the store is not a file. */
   readonly copyTo: ((path: string) => Promise<number>) | null;
